@@ -148,6 +148,76 @@ def _names(error):
     return names
 
 
+def test_names_in_order_and_in_another():
+    f = compiled(lambda x, y, z=2.0: (x - y) * z, 1.0, 2.0, 3.0)
+    name = "".join(["z", ""])  # one that is not interned
+    calls = (f(1.0, 2.0, z=3.0), f(1.0, y=2.0, z=3.0), f(x=1.0, y=2.0, z=3.0), f(1.0, z=3.0, y=2.0))
+    assert calls == (f(z=3.0, y=2.0, x=1.0), f(1.0, 2.0, **{name: 3.0}), f(1.0, 2.0, 3.0), f(1.0, 2.0, z=np.float64(3)))
+    assert f(1.0, y=2.0) == -2.0
+    for wrong in ({"y": 1.0, "x": 1.0}, {"z": 1.0}, {"y": 1.0, "w": 2.0}):
+        with pytest.raises(TypeError, match="argument"):
+            f(1.0, **wrong)
+    only = graph_jit(lambda x, /, *, y: x - y)
+    assert [only(3.0, y=1.0), only(3.0, y=2.0)] == [2.0, 1.0]
+    with pytest.raises(TypeError, match="positional"):
+        only(x=3.0, y=1.0)
+
+
+@pytest.mark.parametrize("kind", [tuple, list, None])
+def test_results_are_written_into_out(kind):
+    single, several = (
+        compiled(lambda x: x + 1.0, np.ones(4)),
+        compiled(lambda x: (x + 1.0, np.sum(x)[None]), np.ones(4)),
+    )
+    for start in range(4):
+        x = start + np.arange(4.0)
+        if kind is None:
+            out = np.empty(4)
+            assert single(x, out=out) is out
+            assert single(x=x, out=out) is out
+            np.testing.assert_array_equal(out, x + 1.0)
+            assert single(x, out=None) is not None
+        elif kind is tuple:
+            outs = np.empty(4), np.empty(1)
+            assert several(x, out=outs) is outs
+            np.testing.assert_array_equal(outs[0], x + 1.0)
+            np.testing.assert_array_equal(outs[1], [np.sum(x)])
+            for wrong in (outs[:1], outs[::-1], (), (*outs, None)):
+                with pytest.raises((TypeError, ValueError)):
+                    several(x, out=wrong)
+        else:
+            with pytest.raises((TypeError, ValueError)):
+                several(x, out=[np.empty(4), np.empty(1)])
+    for wrong in (3, "text", np.empty(3), np.empty(4, dtype=np.int64), (np.empty(4), np.empty(4))):
+        before = copy.deepcopy(wrong)
+        with pytest.raises((TypeError, ValueError)):
+            single(np.ones(4), out=wrong)
+        np.testing.assert_equal(wrong, before)
+
+
+def test_a_parameter_that_is_called_out():
+    f = compiled(lambda x, out: x - out, 1.0, 2.0)
+    assert f(3.0, out=1.0) == f(3.0, 1.0) == f(out=1.0, x=3.0) == 2.0
+    assert f(3.0, out=np.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_an_error_while_results_are_written():
+    def check(x):
+        if x > 1.0:
+            raise Broken("too large")
+        return x
+
+    f = graph_jit(lambda x: x + numbagraph.pure_callback(check, NUMBER, x[0]))
+    out = np.zeros(3)
+    for _ in range(3):
+        assert f(np.ones(3), out=out) is out
+        with pytest.raises(Broken):
+            f(np.full(3, 2.0), out=out)
+        assert out.tolist() == [2.0] * 3
+        with pytest.raises(Broken):
+            f(x=np.full(3, 2.0))
+
+
 def test_an_error_that_is_handled_is_the_context_of_the_next():
     def check(x):
         raise Broken("second")
@@ -175,9 +245,14 @@ def test_references_are_given_back():
     x, y = np.ones(3), 7.5
     others = (np.ones(3), "no array")
 
+    outs = np.empty(3), np.empty(1)
+    one, out = graph_jit(lambda x: x + 1.0), np.empty(3)
+
     def call():
         f(x, y)
         f(x, y=y)
+        f(x, y, out=outs)
+        one(x, out=out)
         with pytest.raises(Broken):
             broken(x)
         with pytest.raises((TypeError, ValueError)):
@@ -186,7 +261,21 @@ def test_references_are_given_back():
     for _ in range(3):
         call()
     gc.collect()
-    watched = (x, y, f._flat_calls, NotImplemented, Broken, others[0], f, broken)
+    watched = (
+        x,
+        y,
+        f._flat_calls,
+        one._writers.into_array,
+        NotImplemented,
+        Broken,
+        others[0],
+        f,
+        broken,
+        one,
+        out,
+        outs,
+        *outs,
+    )
     before = [sys.getrefcount(each) for each in watched]
     for _ in range(200):
         call()

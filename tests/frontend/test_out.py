@@ -214,7 +214,7 @@ def test_an_argument_over_which_nothing_is_copied():
     f(x, out=x)
     ((traced,),) = (group.values() for group in f._traced.values())
     special = traced.specialisation
-    writers = f._writers.flat[False]
+    writers = f._writers.into_array
     assert len(writers) == 2
     assert [write(x, x) is NotImplemented for write in writers] == [False, True]
     assert special.signature.results[0].donated is None

@@ -10,14 +10,14 @@ from numbagraph.frontend.binding import in_order
 from numbagraph.frontend.targets import Writers
 from numbagraph.frontend.tracebacks import shorten
 from numbagraph.ir.blocks import blocks
-from numbagraph.runtime.calls import Handlers
+from numbagraph.runtime.calls import CallSlots, Handlers
 from numbagraph.runtime.entry import method_of
 
 
 class Called:
     """The part of a compiled function that is called. Once a version is compiled, it is native code."""
 
-    __slots__ = ("_flat_calls",)
+    __slots__ = ("_flat_calls", "_positional", "_writers")
 
     _flat_calls: tuple[Callable[..., Any], ...]
     """What runs a version on leaves, and gives what the function returns, or NotImplemented."""
@@ -28,31 +28,24 @@ class Called:
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if blocks.count:  # this block of code may want another version than the usual
-                return self._call_with_trees(args, kwargs)
-            if not kwargs or "out" not in kwargs:
+            if not blocks.count and "out" not in kwargs:  # such a block may want another version than the usual
                 given = in_order(self._positional, args, kwargs) if kwargs else args
                 if given is not None:
                     for call in self._flat_calls:
                         result = call(*given)
                         if result is not NotImplemented:
                             return result
-            elif len(kwargs) == 1 and (out := kwargs["out"]) is not None:
-                is_tuple = type(out) is tuple
-                for write in self._writers.flat[is_tuple]:
-                    if write(*args, *out if is_tuple else (out,)) is not NotImplemented:
-                        return out
             return self._call_with_trees(args, kwargs)
         except Exception as error:
             self._explain(error, args, kwargs)
             raise
 
-    def _refused(self, *args: Any) -> Any:
+    def _refused(self, *args: Any, **kwargs: Any) -> Any:
         """A call that no version took."""
         try:
-            return self._call_with_trees(args, {})
+            return self._call_with_trees(args, kwargs)
         except Exception as error:
-            self._explain(error, args, {})
+            self._explain(error, args, kwargs)
             raise
 
     def _explain(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -75,5 +68,12 @@ class Called:
 @cache
 def call_natively() -> None:
     """Let native code call compiled functions from now on: it is loaded with the first version."""
-    slot: Any = Called._flat_calls
-    Called.__call__ = method_of(Called, slot, Handlers(Called._call, Called._refused, Called._raise))
+    own, of_writers = vars(Called), vars(Writers)
+    slots = CallSlots(
+        versions=own["_flat_calls"],
+        parameters=own["_positional"],
+        writers=own["_writers"],
+        into_array=of_writers["into_array"],
+        into_tuple=of_writers["into_tuple"],
+    )
+    Called.__call__ = method_of(Called, slots, Handlers(Called._call, Called._refused, Called._raise))

@@ -134,9 +134,9 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         """Callers from C may still have their addresses."""
         self._surroundings = Surroundings(function, self._described)
         self._lock = new_lock()
-        self._flat_calls = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
+        self._flat_calls = ()  # the last of what native code reads
         self._alone = set()
         self._on_device: Any = None
         self._takes_instance = takes_instance(self.signature, self.static_argnames)

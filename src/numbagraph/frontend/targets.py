@@ -64,9 +64,13 @@ class Targets:
 class Writers:
     """The writers of one compiled function, by what they must agree with before their leaves are looked at."""
 
+    __slots__ = ("_by_tree", "_known", "_lock", "into_array", "into_tuple")  # native code reads two of them
+
     def __init__(self) -> None:
-        self.flat: dict[bool, tuple[Writer, ...]] = {False: (), True: ()}
-        """For calls whose positional arguments are the leaves. The result is a tuple of arrays, or it is an array."""
+        self.into_array: tuple[Writer, ...] = ()
+        """For calls whose positional arguments are the leaves, and whose result is an array."""
+        self.into_tuple: tuple[Writer, ...] = ()
+        """The same, where the result is a tuple of arrays."""
         self._by_tree: dict[optree.PyTreeSpec, dict[Key, tuple[Writer, ...]]] = {}
         self._known: set[tuple[int, int | None]] = set()
         self._lock = new_lock()
@@ -92,20 +96,20 @@ class Writers:
                     chosen = special if number is None else over_argument(special, number)
                     if chosen is not None:
                         write = make_callable([chosen.make_plan(into=True)], special.name)
-                        self._add(
-                            write,
-                            arguments.key,
-                            targets.spec,
-                            is_flat and traced.outputs.flat,
-                            traced.outputs.single,
-                        )
+                        self._add(write, arguments.key, targets.spec)
+                        if is_flat and traced.outputs.flat:
+                            self._add_flat(write, is_single=traced.outputs.single)
                     self._known.add((id(traced), number))  # at the end, since a forked child may begin anew
 
-    def _add(self, write: Writer, key: Key, tree: optree.PyTreeSpec, is_flat: bool, is_single: bool) -> None:
+    def _add(self, write: Writer, key: Key, tree: optree.PyTreeSpec) -> None:
         writers = self._by_tree.setdefault(tree, {})
         writers[key] = (write, *writers.get(key, ()))
-        if is_flat:
-            self.flat[not is_single] = (write, *self.flat[not is_single])
+
+    def _add_flat(self, write: Writer, *, is_single: bool) -> None:
+        if is_single:
+            self.into_array = (write, *self.into_array)
+        else:
+            self.into_tuple = (write, *self.into_tuple)
 
 
 def over_argument(special: Specialisation, number: int) -> Specialisation | None:

@@ -6,6 +6,7 @@ A method in Python takes 130 ns for what native code does in 30.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from types import MemberDescriptorType
 from typing import Any, NamedTuple
@@ -26,7 +27,14 @@ class CallRecord(ctypes.Structure):
         ("explain", ctypes.c_void_p),
         ("block_count", ctypes.c_void_p),
         ("zero", ctypes.c_void_p),
+        ("none", ctypes.c_void_p),
+        ("tuple", ctypes.c_void_p),
+        ("out", ctypes.c_void_p),
         ("versions_offset", ctypes.c_int64),
+        ("parameters_offset", ctypes.c_int64),
+        ("writers_offset", ctypes.c_int64),
+        ("into_array_offset", ctypes.c_int64),
+        ("into_tuple_offset", ctypes.c_int64),
     )
 
 
@@ -34,25 +42,41 @@ class Handlers(NamedTuple):
     """Methods in Python, for what native code does not do itself."""
 
     bind: Callable[..., Any]
-    """``bind(self, *args, **kwargs)``: a call with names, or in a block of code that has chosen something."""
+    """``bind(self, *args, **kwargs)``: a call with other names, or in a block of code that has chosen something."""
     refused: Callable[..., Any]
-    """``refused(self, *args)``: a call that no version took."""
+    """``refused(self, *args, **kwargs)``: a call that no version took."""
     explain: Callable[..., Any]
     """``explain(self, error, *args)`` raises an error that a version raised."""
 
 
-def call_method(library: Library, owner: type, versions: MemberDescriptorType, handlers: Handlers) -> Any:
+class CallSlots(NamedTuple):
+    """Where objects keep what native code reads of them."""
+
+    versions: MemberDescriptorType
+    """A tuple of functions that give a result or NotImplemented."""
+    parameters: MemberDescriptorType
+    """The names that positional arguments have, a tuple."""
+    writers: MemberDescriptorType
+    """An object."""
+    into_array: MemberDescriptorType
+    """The slot of that object with a tuple of functions that write into an array, the last argument."""
+    into_tuple: MemberDescriptorType
+    """The same for several arrays, the last arguments, which are given as a tuple."""
+
+
+def call_method(library: Library, owner: type, slots: CallSlots, handlers: Handlers) -> Any:
     """A method ``__call__`` of ``owner``, for as long as the process lives; ``library`` has one at most.
 
-    It returns what the first of the functions in the slot ``versions``, a tuple, gives for its arguments, if that is
-    not NotImplemented. All else is left to the handlers.
+    It returns what the first of the functions in a slot gives for its arguments, if that is not NotImplemented. All
+    else is left to the handlers.
     """
     record = CallRecord.from_address(library.address("call_record"))
-    record.zero = id(0)
+    record.zero, record.none, record.tuple, record.out = map(id, (0, None, tuple, _OUT))
+    record.block_count = id(blocks) + _offset(vars(Blocks)["count"])
     for name, handler in handlers._asdict().items():
         setattr(record, name, id(handler))
-    record.block_count = id(blocks) + _offset(vars(Blocks)["count"])
-    record.versions_offset = _offset(versions)
+    for name, slot in slots._asdict().items():
+        setattr(record, f"{name}_offset", _offset(slot))
     definition = MethodDefinition(b"__call__", library.address("call"), METH_FASTCALL | METH_KEYWORDS, _DOCUMENTATION)
     for used in (library, definition, blocks, *handlers):  # calls may come until the process ends
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(used))
@@ -62,6 +86,7 @@ def call_method(library: Library, owner: type, versions: MemberDescriptorType, h
     return new_method(owner, ctypes.addressof(definition))
 
 
+_OUT = sys.intern("out")
 _DOCUMENTATION = b"__call__($self, /, *args, **kwargs)\n--\n\nCall the function."
 
 

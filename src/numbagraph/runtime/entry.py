@@ -19,7 +19,7 @@ import numpy as np
 from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result, leaf_of
 
 from .builtin import builtin
-from .calls import CallRecord, Handlers, call_method
+from .calls import CallRecord, CallSlots, Handlers, call_method
 from .compile import Library, target_fingerprint
 from .failures import stop_symbols
 from .guards import GuardRecord, Guards
@@ -337,6 +337,6 @@ def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     return builtin(name, address, table, library, addresses, tuple(plans))
 
 
-def method_of(owner: type, versions: Any, handlers: Handlers) -> Any:
+def method_of(owner: type, slots: CallSlots, handlers: Handlers) -> Any:
     """A method ``__call__`` that is native code, as `call_method` says."""
-    return call_method(_entry()[0], owner, versions, handlers)
+    return call_method(_entry()[0], owner, slots, handlers)
