@@ -279,10 +279,10 @@ def _flatten(name: str, live_outs: list[Value], memory: Memory) -> Kernel | None
     index = (loop,) + (literal(0),) * (len(space) - 1)
     for live_out in live_outs:
         if isinstance(live_out, Node) and isinstance(live_out.op.lower, lowering.Reduce):
-            value = builder.element(live_out.inputs[0], index)
-            reduced = Reduction(
-                live_out.op.lower.reducer, value, frozenset((loop,)), (), register=live_out, source=live_out.source
-            )
+            reducer, value = live_out.op.lower.reducer, builder.element(live_out.inputs[0], index)
+            position = loop if reducer.positional else None
+            reduced = Reduction(reducer, value, frozenset((loop,)), (), register=live_out, position=position)
+            reduced.source = live_out.source
             outputs.append(reduced)
         else:
             assert isinstance(live_out, Node)
@@ -317,7 +317,7 @@ def _can_be_flat(live_out: Value, space: tuple[Extent, ...], memory: Memory) -> 
     lower = live_out.op.lower
     stack: list[Value] = [live_out]
     if isinstance(lower, lowering.Reduce):
-        if lower.reducer.positional or live_out.ndim:
+        if live_out.ndim:
             return False
         stack = [live_out.inputs[0]]
     elif not isinstance(lower, (lowering.Map, lowering.Cast)):
