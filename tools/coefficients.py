@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tables import (
+    bessel,
     dawson,
     dilogarithm,
     elliptic,
@@ -36,6 +37,7 @@ FAMILIES = (
     inverse_error_function,
     gamma,
     elliptic,
+    bessel,
     dawson,
     exponential_integrals,
     hyperbolic_integrals,

@@ -154,4 +154,4 @@ erfcx, erfinv, erfcinv, ndtri, digamma = (scipy(name) for name in ("erfcx", "erf
 gammainc, gammaincc, betainc = (scipy(name) for name in ("gammainc", "gammaincc", "betainc"))
 gammaincinv, gammainccinv, betaincinv = (scipy(name) for name in ("gammaincinv", "gammainccinv", "betaincinv"))
 owens_t = scipy("owens_t")
-gamma, j0, j1, jv, iv, ive, kve = (scipy(name) for name in ("gamma", "j0", "j1", "jv", "iv", "ive", "kve"))
+gamma, jv, iv, ive, kve = (scipy(name) for name in ("gamma", "jv", "iv", "ive", "kve"))

@@ -1,4 +1,4 @@
-"""Bessel functions, the modified ones as they are and scaled by exponentials."""
+"""Modified Bessel functions, as they are and scaled by exponentials, and the one of the first kind of any order."""
 
 from __future__ import annotations
 
@@ -45,16 +45,6 @@ i1e = special(
     cost=60,
     ulp=8,
     kinks=at_zero,
-)
-
-j0 = special("j0", emit=libm.j0, vjp=lambda g, y, x: (-(g * j1(x)),), jnp=NOT_IN_JAX, cost=60, ulp=64)
-j1 = special(
-    "j1",
-    emit=libm.j1,
-    vjp=lambda g, y, x: (g * differentiated_as(j0(x) - per(y, x), 0.5 * (j0(x) - jv(2.0, x))),),
-    jnp=NOT_IN_JAX,
-    cost=60,
-    ulp=64,
 )
 
 

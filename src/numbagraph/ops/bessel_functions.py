@@ -28,12 +28,6 @@ def of_order(name: str, slope: Callable[..., Value], **properties: Any) -> Op:
     return kernel(name, [ORDERS, POSITIVE], BY_ORDER, slope, **properties)
 
 
-y0 = kernel("y0", [POSITIVE], lambda y, x: -y1(x), cost=60)
-"""[10.6.3]"""
-y1 = kernel(
-    "y1", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: y0(x) - y / x, y1, y), cost=60
-)
-"""[10.6.2]"""
 k0 = kernel("k0", [POSITIVE], lambda y, x: -k1(x), cost=60, emit=modified_bessel.k0, ulp=8)
 """[10.29.3]"""
 k1 = kernel("k1", [POSITIVE], lambda y, x: -k0(x) - y / x, cost=60, emit=modified_bessel.k1, ulp=8)

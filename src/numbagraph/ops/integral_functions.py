@@ -9,7 +9,7 @@ from numbagraph.intrinsics.vecmath import dawson, dilogarithm, exponential_integ
 from numbagraph.intrinsics.vecmath import kolmogorov as kolmogorov_formula
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
-from numbagraph.ops.bessel import i0, j0
+from numbagraph.ops.bessel import i0
 from numbagraph.ops.comparison import less
 from numbagraph.ops.exponential import exp, log
 from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
@@ -52,7 +52,7 @@ def struve_per(x: Value) -> Value:
 def j0_per(x: Value) -> Value:
     """``(1 - j0(x)) / x`` [10.2.2]"""
     terms = [-((-1) ** k) * each for k, each in enumerate(HALVES)]
-    return near_zero(x, between(terms[1:], 1), lambda away: (1 - j0(away)) / away)
+    return near_zero(x, between(terms[1:], 1), lambda away: (1 - registry["j0"](away)) / away)
 
 
 def i0_per(x: Value) -> Value:
@@ -105,7 +105,7 @@ fresnel = kernels(
 )
 """[7.2.7], [7.2.8]"""
 
-itj0y0 = kernels("itj0y0", [POSITIVE], [[lambda ys, x: j0(x)], [lambda ys, x: registry["y0"](x)]])
+itj0y0 = kernels("itj0y0", [POSITIVE], [[lambda ys, x: registry["j0"](x)], [lambda ys, x: registry["y0"](x)]])
 it2j0y0 = kernels("it2j0y0", [POSITIVE], [[lambda ys, x: j0_per(x)], [lambda ys, x: -registry["y0"](x) / x]])
 iti0k0 = kernels("iti0k0", [POSITIVE], [[lambda ys, x: i0(x)], [lambda ys, x: registry["k0"](x)]])
 it2i0k0 = kernels("it2i0k0", [POSITIVE], [[lambda ys, x: i0_per(x)], [lambda ys, x: -registry["k0"](x) / x]])

@@ -98,8 +98,9 @@ def exact(function: MathFunction, arguments: Iterable[float]) -> Any:
         return value if isinstance(value, mpmath.mpf) and mpmath.isfinite(value) else None
 
 
-def error_of(result: np.floating, wanted: Any) -> float:
-    """The distance of a result from the exact value in units in the last place; infinity counts as the next number."""
+def error_of(result: np.floating, wanted: Any, least: float = 0.0) -> float:
+    """The distance of a result from the exact value in units in the last place of that, or of what is larger; infinity
+    counts as the next number."""
     limits = np.finfo(result.dtype)
     if wanted is None:
         return float("inf") if np.isfinite(result) else 0.0
@@ -109,16 +110,18 @@ def error_of(result: np.floating, wanted: Any) -> float:
         largest = mpmath.mpf(2) ** int(limits.maxexp)
         number = mpmath.mpf(float(result)) if np.isfinite(result) else mpmath.sign(result) * largest
         bounded = min(max(wanted, -largest), largest)
-        exponent = max(mpmath.frexp(bounded)[1] - 1, int(limits.minexp)) if bounded else int(limits.minexp)
+        size = max(abs(bounded), mpmath.mpf(least))
+        exponent = max(mpmath.frexp(size)[1] - 1, int(limits.minexp)) if size else int(limits.minexp)
         return float(abs(number - bounded) / mpmath.mpf(2) ** (exponent - int(limits.nmant)))
 
 
 def worst_of(function: MathFunction, arguments: Arrays, results: np.ndarray) -> Worst:
     """The largest error of some results."""
     found = Worst(0.0, tuple(float(each[0]) for each in arguments))
+    sizes = quiet(function.beside, *[each.astype(FLOAT64) for each in arguments])
     for number, result in enumerate(results):
         point = tuple(float(each[number]) for each in arguments)
-        error = error_of(result, exact(function, point))
+        error = error_of(result, exact(function, point), float(sizes[number]))
         if error > found.ulp:
             one = [each[number : number + 1] for each in arguments]
             if not is_specified(function, one, results[number : number + 1])[0]:
@@ -151,7 +154,8 @@ def measure_all(function: MathFunction) -> Worst:
             if not x.size:
                 continue
         results = run(x)
-        distance = distances(results, run(quiet(x.astype, FLOAT64)))
+        wide = quiet(x.astype, FLOAT64)
+        distance = distances(results, run(wide), quiet(function.beside, wide))
         doubtful = np.flatnonzero(distance > function.ulp)
         distance[doubtful[is_specified(function, [x[doubtful]], results[doubtful])]] = 0.0
         worst_at = int(np.argmax(distance))
@@ -166,18 +170,19 @@ def finite_distances() -> GraphFunction:
     """`distances` of finite numbers, in one pass over memory."""
     limits = np.finfo(FLOAT32)
 
-    def compare(results: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    def compare(results: np.ndarray, wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         # The power of two in a number (S. M. Rump, "Ultimately fast accurate summation", 2009).
-        product = wanted * (2.0**52 + 1.0)
+        product = np.maximum(np.abs(wanted), sizes) * (2.0**52 + 1.0)
         power = np.abs(product - product * (1.0 - 2.0**-53))
         return np.abs(results - wanted) / (np.maximum(power, float(limits.tiny)) * float(limits.eps))
 
     return GraphFunction(compare)
 
 
-def distances(results: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """How far results of float32 are from those of float64, in units in the last place: infinitely, if one is NaN."""
-    distance = finite_distances()(results, wanted)
+def distances(results: np.ndarray, wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """How far results of float32 are from those of float64, in units in the last place of these or of sizes that are
+    larger: infinitely, if one is NaN."""
+    distance = finite_distances()(results, wanted, sizes)
     finite = np.isfinite(distance)
     if not finite.all():
         with np.errstate(all="ignore"):
@@ -201,6 +206,8 @@ place of the largest of 1, the result, and (`gammaln`) the result at 1 minus the
 roots, of which there are up to two between any two poles, results have as few right digits as they are small.
 `shichi.1` is measured beyond its root, around which its error is small beside 1.
 `logaddexp` and `logaddexp2` are measured on positive numbers too: elsewhere terms of either sign may cancel.
+Errors of `j0`, `j1`, `y0` and `y1` are measured beside the amplitude of the oscillation, `sqrt(2 / (pi * x))`, where
+that is larger than the value: from 2 on, of `y0` from 0.5, and of `y1` from 1.5.
 
 | function | bound | float64 | float32 |
 | --- | --- | --- | --- |

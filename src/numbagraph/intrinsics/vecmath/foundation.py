@@ -55,6 +55,8 @@ class MathFunction(Struct, eq=False):
     """How many of the usual functions take as long to compile, without the functions of its formula."""
     serial: bool
     """Whether a single number is sooner there by the fallback, for which the next one waits in a chain."""
+    beside: Callable[..., Any]
+    """``beside(*arguments)``: the size that an error counts beside where the result is smaller."""
 
     @cached_property
     def arity(self) -> int:
@@ -105,6 +107,7 @@ def math_function(
     ulp: float = 2.5,
     room: int = 1,
     serial: bool = False,
+    beside: Callable[..., Any] = lambda *arguments: np.zeros_like(arguments[0]),
     name: str = "",
 ) -> Callable[[Callable[..., Number]], MathFunction]:
     """Declare the mathematical function whose formula is decorated; the arguments are fields of `MathFunction`."""
@@ -114,7 +117,7 @@ def math_function(
         if named in functions:
             raise ValueError(f"the mathematical function {named!r} is declared twice")
         functions[named] = MathFunction(
-            named, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room, serial
+            named, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room, serial, beside
         )
         return functions[named]
 
