@@ -315,6 +315,7 @@ MODELS = {
     "lengths": (lengths, MATRIX, VECTOR),
     "normal_vector": (normal_vector_model, VECTOR, np.eye(4) + 1),
     "laguerre": (lambda x: registry["eval_genlaguerre"](2, 0.5, x), VECTOR),
+    "bessel": (lambda x: registry["yv"](-3, x), VECTOR),
 }
 
 
