@@ -274,4 +274,4 @@ def mean_slope(y: Value, a: Value, b: Value) -> Value:
     return where(at_edge, where(equal(a, 0), steep, y / where(equal(a, 0), 1.0, a)), inside)
 
 
-agm = kernel("agm", [POSITIVE, POSITIVE], mean_slope, lambda y, a, b: mean_slope(y, b, a))
+agm = kernel("agm", [POSITIVE, POSITIVE], mean_slope, lambda y, a, b: mean_slope(y, b, a), emit=formulas.agm, ulp=8)

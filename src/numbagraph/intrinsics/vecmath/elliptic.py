@@ -1,4 +1,4 @@
-"""The complete elliptic integrals."""
+"""The complete elliptic integrals, and the arithmetic-geometric mean that they are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt, wide
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt, wide
 from numbagraph.intrinsics.vecmath.foundation import at_most, constant_of, math_function, polynomial
 from numbagraph.intrinsics.vecmath.logarithm import log
+from numbagraph.intrinsics.vecmath.rare import by_call, only_where
 from numbagraph.intrinsics.vecmath.tables.elliptic import ELLIPE, ELLIPK, LOG_4
 
 INFINITY = math.inf
+LEAST_RATIO = 1e-290
+"""Quotients of the operands of the mean are not denormal from here on."""
 
 
 class Parameter:
@@ -87,3 +90,25 @@ def ellipkm1(p: Number) -> Number:
 @wide
 def ellipe(m: Number) -> Number:
     return ellipe_of_rest(1.0 - m)
+
+
+def exact_agm(mp: Any, a: Any, b: Any) -> Any:
+    return mp.agm(abs(a), abs(b)) * mp.sign(a) if a * b > 0 else mp.nan
+
+
+@math_function(libm.scipy("agm"), exact_agm, domain=[(0.0, 10.0), (0.0, 10.0)], near=(1.0,), ulp=4.5, room=3)
+@wide
+def agm(a: Number, b: Number) -> Number:
+    """By the integral of the first kind. [DLMF 19.8.5] Operands of which one is tiny beside the other are SciPy's."""
+    first, second = absolute(a), absolute(b)
+    falling = first > second
+    larger, smaller = falling.where(first, second), falling.where(second, first)
+    ratio = smaller / larger
+    rare = a.differs(0.0) & ((ratio < LEAST_RATIO) | larger.equals(INFINITY))
+    of_rare = only_where(rare, by_call("agm", libm.scipy("agm")), a, b)
+    total = ratio + 1.0
+    share = ellipk_of_rest(4.0 * ratio / (total * total))
+    mean = first.equals(second).where(first, larger * (total * (math.pi / 4) / share))
+    signed = ((a > 0.0) ^ (b > 0.0)).where(math.nan, copysign(mean, a))
+    at_zero = (second < INFINITY).where(a.constant(0.0), math.nan)
+    return a.equals(0.0).where(at_zero, rare.where(of_rare, signed))
