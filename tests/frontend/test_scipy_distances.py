@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import distance
 
-from numbagraph import grad, graph_jit
+from numbagraph import grad, graph_jit, vmap
 from numbagraph.errors import TraceError
 from tests.frontend.test_scipy import INTEGERS, RNG, A, S, X, check, check_error
 
@@ -36,6 +36,68 @@ def test_pairs(count):
     if count > 1:
         check(lambda d: distance.squareform(d), distance.pdist(points))
         check(lambda d: distance.squareform(d), distance.cdist(points, points))
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "euclidean", "cosine", "jensenshannon"])
+@pytest.mark.parametrize("count", [63, 64, 65, 66, 150])
+def test_pairs_around_a_strip_of_vectors(count, metric):
+    points = RNG.uniform(0.1, 1.0, (count, 9))
+    check(lambda a: distance.pdist(a[:, :3], metric), points, again=[(points[::-1],), (points[:, ::-2],)])
+    check(lambda a: distance.pdist(a, metric), points)
+
+
+def test_pairs_on_several_threads():
+    points = RNG.normal(size=(1100, 3))
+    found = graph_jit(lambda a: distance.pdist(a, "cityblock"), parallel=True)(points)
+    np.testing.assert_allclose(found, distance.pdist(points, "cityblock"), rtol=1e-12)
+
+
+def test_matrices_that_are_read_elsewhere_too_are_whole():
+    """What is above the diagonal is all that one of the readers needs."""
+    points = RNG.normal(size=(100, 3))
+
+    def squares(a):
+        return np.sum((a[:, None] - a) ** 2, axis=-1)
+
+    check(lambda a: (distance.squareform(squares(a), checks=False), squares(a)), points)
+    check(lambda a: (distance.squareform(squares(a), checks=False), np.sum(squares(a), axis=0)), points)
+    check(lambda a: (distance.squareform(np.sqrt(squares(a)), checks=False), squares(a)[::-1].T + 1.0), points)
+    check(lambda a: distance.squareform(squares(a) + squares(a).T, checks=False), points)
+    check(lambda a: distance.squareform(np.cumsum(squares(a), axis=1), checks=False), points)
+
+
+def test_rows_of_pairs_are_looked_up_in_bounds():
+    points, wrong = RNG.normal(size=(5, 2)), graph_jit(lambda a, rows: distance.pdist(a[rows]))
+    np.testing.assert_allclose(wrong(points, np.array([4, 0, 2])), distance.pdist(points[[4, 0, 2]]))
+    for rows in ([5], [0, 5], [5, 0], [0, 1, 5]):
+        with pytest.raises(IndexError):
+            wrong(points, np.array(rows))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 70])
+def test_derivatives_by_pairs(count):
+    """Of squared distances: the k-th row has ``2 w (x_k - x_j)`` of each pair that it is in."""
+    points, pairs = RNG.normal(size=(count, 3)), count * (count - 1) // 2
+    weights = RNG.normal(size=pairs)
+    matrix = np.zeros((count, count))
+    matrix[np.triu_indices(count, 1)] = weights
+    matrix += matrix.T
+    expected = 2.0 * (matrix.sum(axis=1)[:, None] * points - matrix @ points)
+
+    def weighted(a, w):
+        return np.sum(w * distance.pdist(a, "sqeuclidean"))
+
+    np.testing.assert_allclose(grad(weighted)(points, weights), expected, rtol=1e-10, atol=1e-12)
+    direction = RNG.normal(size=points.shape)
+    twice = grad(lambda a: np.sum(direction * grad(weighted)(a, weights)))(points)
+    curved = 2.0 * (matrix.sum(axis=1)[:, None] * direction - matrix @ direction)
+    np.testing.assert_allclose(twice, curved, rtol=1e-10, atol=1e-12)
+
+
+def test_batches_of_pairs():
+    stacks = RNG.normal(size=(4, 70, 2))
+    found = graph_jit(vmap(lambda a: distance.pdist(a, "chebyshev")))(stacks)
+    np.testing.assert_allclose(found, [distance.pdist(each, "chebyshev") for each in stacks], rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"])

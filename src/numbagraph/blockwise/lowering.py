@@ -374,6 +374,9 @@ class Assemble(Lowering):
     """
 
     pieces: Callable[[Node], list[tuple[Value, IndexMap]]]
+    begin: Callable[[Index], Scalar] | None = None
+    """``begin(index)``: where the last dimension begins if a part of each row is stored, from the index of the row. No
+    two elements go to one place then."""
 
 
 class Opaque(Lowering):

@@ -59,7 +59,9 @@ class Whole(Struct):
         return memory_type(output.reducer.result_dtype(output.value.dtype)).as_pointer()
 
     def bounds(self, kernel: Kernel, depth: int, arguments: list[ir.Value], scalars: ScalarEmitter) -> list[ir.Value]:
-        return [ir.Constant(I64, 0), scalars.value(kernel.loops[depth].extent)]
+        loop = kernel.loops[depth]
+        begin = scalars.value(kernel.begins[loop]) if loop in kernel.begins else ir.Constant(I64, 0)
+        return [begin, scalars.value(loop.extent)]
 
     def resume(self, emitter: Emitter, partial: Partial, accumulator: list[ir.Value], slot: ir.Value) -> None:
         """The accumulator begins anew."""

@@ -17,7 +17,9 @@ def has_joined_rows(kernel: Kernel) -> bool:
 
     Positions along dimensions whose lengths may turn out to be 1 have to be what they are where they are not.
     """
-    if len(kernel.loops) < 2 or kernel.unrolled or not all(isinstance(each, Store) for each in kernel.outputs):
+    if len(kernel.loops) < 2 or kernel.unrolled or kernel.begins:
+        return False
+    if not all(isinstance(each, Store) for each in kernel.outputs):
         return False
     row, column = kernel.loops[-2:]
     moving = depending_on(row, kernel) | depending_on(column, kernel)

@@ -58,7 +58,9 @@ class Strips:
         self.known = dict(nest.scalars.values)
         self.memory = {each: self.accumulators(each) for each in self.outputs}
         last = builder.sub(end, ir.Constant(I64, self.rows), flags=("nsw",))
-        end = builder.select(self.is_worth_it(begin, last), end, begin)
+        # of a row that begins later, what is before that may be computed, too
+        least = ZERO if nest.kernel.loops[self.depth] in nest.kernel.begins else begin
+        end = builder.select(self.is_worth_it(least, last), end, begin)
         nest.preheaders[self.depth + 1 :] = [self.code, self.code]
         with self.loop("strip", begin, end, self.rows) as first:
             self.strip(builder.select(builder.icmp_signed("<", first, last), first, last))

@@ -37,6 +37,8 @@ class Store(Struct, frozen=False):
     source: Source | None = None
     flat: bool = False
     """Whether the one index is linear."""
+    apart: bool = False
+    """Whether no two iterations store to one place, though that is not the place of the iteration."""
 
 
 class Reduction(Struct, frozen=False):
@@ -168,6 +170,8 @@ class Kernel(Step, frozen=False):
     """Whether all of its run-time indices have been checked before."""
     packed: Packed | None = None
     """What vectors across rows read of copies, if there are any."""
+    begins: dict[LoopIndex, Scalar] = field(default_factory=dict)
+    """Where loops begin that do not begin at 0: it may follow from the loops around them."""
 
     @property
     def lengths(self) -> tuple[Scalar, ...]:
@@ -197,7 +201,7 @@ class Kernel(Step, frozen=False):
 
     def roots(self) -> list[Scalar]:
         """The scalars that it uses, without those that these are computed from."""
-        roots: list[Scalar] = [loop.extent for loop in self.loops]
+        roots: list[Scalar] = [*(loop.extent for loop in self.loops), *self.begins.values()]
         for output in self.outputs:
             roots.extend(output.indices)
             roots.append(output.value)

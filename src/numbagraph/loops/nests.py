@@ -61,6 +61,13 @@ def follows_operand(value: Node) -> bool:
     return False
 
 
+def flattened_operand(piece: Value) -> Value:
+    """The array whose loops store a piece: of one that is flattened, its operand."""
+    if isinstance(piece, Node) and piece.ndim == 1 and follows_operand(piece):
+        return piece.inputs[0]
+    return piece
+
+
 def domain_of(value: Value) -> Domain | None:
     """What must be equal for two live-outs to share a nest; None for one that is not a loop nest of its own."""
     lower = value.op.lower if isinstance(value, Node) else None

@@ -10,6 +10,7 @@ are enough of both and if rows are short. Packing is what libraries of matrix pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from numbagraph.blockwise.lowering import multiply
 from numbagraph.intrinsics import integers
@@ -155,7 +156,7 @@ def unpack(kernel: Kernel, once: LoopIndex, output: Output, packed: Output) -> K
     return Kernel("unpack", (once, *loops), [Store(output.buffer, output.indices, element)])
 
 
-def substituted(root: Scalar, known: Mapping[Load, Load]) -> Scalar:
+def substituted(root: Scalar, known: Mapping[Any, Scalar]) -> Scalar:
     """A scalar with some of those below it replaced."""
     found: dict[Scalar, Scalar] = {**known}
     for each in walk([root]):

@@ -60,7 +60,7 @@ def obstacle_of(output: Output, kernel: Kernel) -> str | None:
             return "positions of extrema in memory are found in order"
         is_ordered = output.reducer.ordered and output.value.dtype.kind in "fc"
         return f"a {output.reducer.name} is taken in order" if is_ordered else None
-    if isinstance(output, Store) and output.flat and stores_in_order(output, kernel):
+    if isinstance(output, Store) and (output.apart or (output.flat and stores_in_order(output, kernel))):
         return "an iteration reads what another one has written" if loads_of(output.buffer, kernel) else None
     axis = next((axis for axis, index in enumerate(output.indices) if follows(index, loop)), None)
     if axis is None:

@@ -39,7 +39,8 @@ from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
 from numbagraph.loops.lengths import advice, array_of_computed_length, refusal
-from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, follows_operand, loops_of
+from numbagraph.loops.needed_columns import with_needed_columns
+from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, flattened_operand, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.packing import with_packed_operands
 from numbagraph.loops.parallel import split_nests
@@ -137,6 +138,7 @@ def scheduled(
     if donations:
         steps = with_early_checks(steps, overwritten)
     steps = with_packed_operands(steps, parallel=parallel)
+    with_needed_columns(steps)
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
@@ -348,22 +350,17 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
             checks, place = checked_before(place)
             steps += checks
         store = Store(memory.buffers[live_out], place, builder.element(source, index), live_out.source)
+        store.apart = lower.begin is not None
         last = steps[-1] if steps else None
         if isinstance(last, Kernel) and loops and last.loops is loops and stands_beside(store, last):
             last.outputs.append(store)
         else:
-            kernel = Kernel(name, loops, [store])
+            begins = {loops[-1]: lower.begin(index)} if lower.begin is not None else {}
+            kernel = Kernel(name, loops, [store], begins=begins)
             if value.shape == live_out.shape and place == index:
                 kernel.reshapes = reshaped(value, store.buffer, memory)
             steps.append(kernel)
     return steps
-
-
-def flattened_operand(piece: Value) -> Value:
-    """The array whose loops store a piece: of one that is flattened, its operand."""
-    if isinstance(piece, Node) and piece.ndim == 1 and follows_operand(piece):
-        return piece.inputs[0]
-    return piece
 
 
 def stands_beside(store: Store, kernel: Kernel) -> bool:

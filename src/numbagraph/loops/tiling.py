@@ -165,9 +165,9 @@ def access_of_nest(kernel: Kernel) -> RowAccess | None:
     """Each iteration of the outermost loop must write to its own row of each result, or add to what all share."""
     if not kernel.loops or kernel.alternative is not None:
         return None
-    if not all(writes_row(output, kernel) or adds_rows(output, kernel) for output in kernel.outputs):
+    if not all(writes_row(output, kernel) or needs_all_rows(output, kernel) for output in kernel.outputs):
         return None
-    totals = {buffer.owner for output in kernel.outputs if adds_rows(output, kernel) for buffer in targets(output)}
+    totals = {buffer.owner for output in kernel.outputs if needs_all_rows(output, kernel) for buffer in targets(output)}
     written = {buffer.owner for buffer in kernel.writes()} - totals
     elsewhere = {load.buffer.owner for load in loads(kernel) if not is_row(load.indices, load.flat, kernel)}
     return RowAccess(kernel.rows, kernel.owners(), written, elsewhere, totals)
@@ -216,7 +216,7 @@ def fit(one: RowAccess, other: RowAccess) -> bool:
 
 
 def writes_row(output: Output, kernel: Kernel) -> bool:
-    if isinstance(output, Scatter) or not output.indices or adds_rows(output, kernel):
+    if isinstance(output, Scatter) or not output.indices or needs_all_rows(output, kernel):
         return False
     goes_on = isinstance(output, Scan) and len(kernel.loops) == 1
     return not goes_on and is_row(output.indices, isinstance(output, Store) and output.flat, kernel)
@@ -225,6 +225,11 @@ def writes_row(output: Output, kernel: Kernel) -> bool:
 def is_row(indices: tuple[Scalar, ...], flat: bool, kernel: Kernel) -> bool:
     """Whether an element stands in the row of the iteration that uses it."""
     return flat == bool(kernel.flattened) and indices[0] is kernel.loops[0]
+
+
+def needs_all_rows(output: Output, kernel: Kernel) -> bool:
+    """Whether an output is there only when all rows have run."""
+    return adds_rows(output, kernel) or (isinstance(output, Store) and output.apart)
 
 
 def adds_rows(output: Output, kernel: Kernel) -> bool:

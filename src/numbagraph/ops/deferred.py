@@ -30,7 +30,7 @@ NAMES = {
     "densities": (
         "gamma_weight beta_weight per_gamma_density per_gamma_density_bend per_beta_density per_beta_density_bend"
     ),
-    "diagonals": "main_diagonal diagonal diag tril triu",
+    "diagonals": "main_diagonal diagonal diag above_diagonal tril triu",
     "distribution_functions": (
         "chdtr chdtrc chdtri chdtriv gdtr gdtrc gdtrix gdtria gdtrib pdtr pdtrc pdtri pdtrik betaincc betainccinv "
         "btdtria btdtrib fdtr fdtrc fdtri fdtridfd stdtr stdtrit stdtridf bdtr bdtrc bdtri bdtrik bdtrin nbdtr nbdtrc "

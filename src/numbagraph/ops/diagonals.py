@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.common import give_batch
 from numbagraph.blockwise.kinds import decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, less
+from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value
+from numbagraph.intrinsics import integers
+from numbagraph.intrinsics.ir import index_operation, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import ArrayType, Extent, Op, Value
+from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, number_as, tri, zeros
 from numbagraph.ops.gathering import gather_value, scatter
@@ -111,6 +116,58 @@ def diag(v: Any, k: Any = 0) -> Value:
     if as_extent(k) == 0:
         return diagonal_matrix(value, (value.shape[0], value.shape[0]))
     return beside_diagonal(value, k)
+
+
+def above_diagonal_type(value: Value) -> ArrayType:
+    *outer, rows, columns = value.shape
+    count = shapes.require_same(rows, columns, "The matrix must be square")
+    pairs = shapes.floor_divide(shapes.multiply(count, shapes.subtract(count, 1)), 2)
+    return value.type.with_shape((*outer, pairs))
+
+
+def above_diagonal_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
+    (value,) = node.inputs
+    if shapes.resolve(value.shape[-1]) == 1:
+        return []  # there would be no loop to be left out
+    count = extent_scalar(value.shape[-1])
+
+    def index_map(index: Index, pull: Pull) -> Index:
+        *outer, row, column = index
+        rest = lowering.subtract(lowering.multiply(count, literal(2)), lowering.add(row, literal(3)))
+        before = index_operation("divide", integers.divide, lowering.multiply(row, rest), literal(2))
+        return (*outer, lowering.add(before, lowering.subtract(column, literal(1))))
+
+    return [(value, index_map)]
+
+
+def above_diagonal_vjp(g: Value, y: Value, x: Value) -> tuple[Value]:
+    """Elsewhere there is a zero, which stands behind the others."""
+    columns, count = iota(x.shape[-1]), shapes.as_value(x.shape[-1])
+    rows = expand_dims.bind(columns, axes=(-1,))
+    numbers = rows * (2 * count - 3 - rows) // 2 + columns - 1
+    places = registry["where"](registry["less"](rows, columns), numbers, shapes.as_value(g.shape[-1]))
+    rest = zeros((*g.shape[:-1], 1), dtype=g.dtype)
+    return (gather_value(registry["concatenate"]([g, rest], axis=-1), (places,), -1, checked=False),)
+
+
+above_diagonal = registry.register(
+    Op(
+        name="above_diagonal",
+        kind="indexing",
+        reference=lambda a: a[(..., *np.triu_indices(a.shape[-1], 1))],
+        infer=above_diagonal_type,
+        frontend=lambda op, a: op.bind(as_value(a)),
+        lower=lowering.Assemble(above_diagonal_pieces, begin=lambda index: lowering.add(index[-2], literal(1))),
+        vjp=above_diagonal_vjp,
+        batch=lambda op, inputs, batched: op.bind(*give_batch(inputs, batched)),
+        jnp=lambda a: a[(..., *np.triu_indices(a.shape[-1], 1))],
+        samples=lambda rng, dtype: [
+            (draw(rng, dtype, shape),) for shape in ((5, 5), (2, 1, 1), (3, 2, 2), (0, 0), (2, 9, 9))
+        ],
+        zero_dim="array",
+    )
+)
+"""The elements above the diagonal of square matrices, row after row: SciPy's condensed form of distances."""
 
 
 def declare_triangle(reference: Any, lower: bool) -> Op:

@@ -232,17 +232,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
         refuse("scipy.spatial.distance.pdist with out=", "assign the result: out[...] = pdist(X)")
     rows = rows_of(X, "A")
     distance = chosen(metric, kwargs, lambda: rows)
-    first, second = pairs(known(rows, "pdist")[0])
-    return distance(rows[first], rows[second])
-
-
-def pairs(count: int) -> tuple[Any, Any]:
-    """Positions of the pairs of rows, the second being behind the first."""
-    last = count * (count - 1) // 2 - 1
-    left = last - apply(registry["arange"], last + 1)  # pairs that follow
-    from_end = np.floor((np.sqrt(8.0 * left + 1.0) - 1.0) / 2.0).astype(np.int64)
-    first = count - 2 - from_end
-    return first, count - 1 - (left - from_end * (from_end + 1) // 2)
+    return apply(registry["above_diagonal"], distance(rows[:, None, :], rows[None, :, :]))
 
 
 def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
@@ -274,7 +264,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     if checks:
         require(np.all(value == value.T), "Distance matrix 'X' must be symmetric.")
         require(np.all(np.diagonal(value) == 0), "Distance matrix 'X' diagonal must be zero.")
-    return value[np.triu_indices(shape[0], 1)]
+    return apply(registry["above_diagonal"], value)
 
 
 def of_vectors(name: str) -> Function:
