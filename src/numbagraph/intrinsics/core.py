@@ -66,6 +66,10 @@ class Element(Struct, frozen=False):
     def result(self, number: int = 0) -> Matrix:
         return self._matrix(self.results[number], self.shapes[1][number], self.dtypes[len(self.operands) + number])
 
+    def memory(self, number: int, names: Names, dtype: np.dtype) -> Matrix:
+        """A piece of scratch memory."""
+        return self._matrix(self.scratch[number], names, dtype)
+
     def _matrix(self, pointer: ir.Value, names: Names, dtype: np.dtype) -> Matrix:
         """A vector is a matrix of one row, and a number a vector of one element."""
         return self.matrix(pointer, self.size(names[-1:]), dtype)

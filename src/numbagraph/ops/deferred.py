@@ -76,7 +76,7 @@ NAMES = {
     "linalg.general": "lu_factor lu_solve factor_of lu eig eig_values eigvals expm_frechet expm",
     "linalg.least_squares": "minimal_solution lstsq",
     "linalg.permutations": "permutation_of",
-    "linalg.solutions": "solve_triangular solve_factored solve inv cho_solve solve_tridiagonal",
+    "linalg.solutions": "solve_triangular solve_factored solve inv inverse cho_solve solve_tridiagonal",
     "linalg.spectra": "eigh eigvalsh qr svd svdvals",
     "linalg.tridiagonal": "tridiagonal_values",
     "nan_statistics": "nansum nanprod nancumsum nancumprod nanmax nanmin nanmean nanvar nanstd",

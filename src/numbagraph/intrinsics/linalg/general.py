@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from llvmlite import ir
 
 from numbagraph.intrinsics import scalar
@@ -18,6 +20,12 @@ from numbagraph.intrinsics.linalg.triangular import (
     zero_on_diagonal,
 )
 from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, StackVariable, number_of
+
+
+class Columns(Protocol):
+    """Right-hand sides."""
+
+    def __getitem__(self, index: tuple[Index, Index]) -> Number: ...
 
 
 class Pivots:
@@ -46,10 +54,19 @@ def as_number(element: Element, index: Index) -> Bits:
 
 
 def lu_loops(element: Element) -> None:
-    """Column by column, the largest element of what is left of each being its pivot. The factors stand in memory as in
-    LAPACK: column by column."""
+    """The factors stand in memory as in LAPACK: column by column."""
     code, n = element.code, element["m"]
-    source, target, pivots = element.operand(0), element.result(0).transposed, Pivots(element, element.result(1))
+    target, pivots = element.result(0).transposed, Pivots(element, element.result(1))
+    factors = factorised(element, target, pivots)
+    if isinstance(factors, Registers):
+        code.each(n, n, lambda i, j: target.__setitem__((i, j), factors[i, j]))
+    write_determinant(element, factors, pivots)
+
+
+def factorised(element: Element, target: Matrix, pivots: Pivots) -> Grid:
+    """The factors of the first operand, in registers or in memory; column by column, the largest element of what is
+    left of each being its pivot."""
+    code, n, source = element.code, element["m"], element.operand(0)
     factors = code.grid(source, n, n) if n.static is not None else target
     if n.static is None:
         code.each(n, n, lambda j, i: target.__setitem__((i, j), source[i, j]))
@@ -70,9 +87,7 @@ def lu_loops(element: Element) -> None:
         code.loop(k + 1, n, column)
 
     code.loop(0, n, eliminate)
-    if isinstance(factors, Registers):
-        code.each(n, n, lambda i, j: target.__setitem__((i, j), factors[i, j]))
-    write_determinant(element, factors, pivots)
+    return factors
 
 
 def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
@@ -138,23 +153,30 @@ def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> Non
 
 def lu_by_lapack(element: Element) -> None:
     """Of the matrix column by column, and not of its transpose: NumPy's pivots are to be found."""
-    code, n, fortran = element.code, element["m"], element.fortran
-    columns, pivots = element.results[0], Pivots(element, element.result(1))
-    columns_of(element, element.operand(0), columns, n, n)
-    fortran.lapack("getrf", n, n, columns, fortran.width(n.register), element.results[1])
-    code.loop(0, n, lambda k: pivots.__setitem__(k, pivots[k] - 1))
+    pivots = Pivots(element, element.result(1))
+    factorise(element, element.results[0], element.results[1], pivots)
     write_determinant(element, element.result(0), pivots)
 
 
+def factorise(element: Element, columns: ir.Value, memory: ir.Value, pivots: Pivots) -> None:
+    """Put the factors of the first operand, and the pivots, into memory."""
+    n, fortran = element["m"], element.fortran
+    columns_of(element, element.operand(0), columns, n, n)
+    fortran.lapack("getrf", n, n, columns, fortran.width(n.register), memory)
+    element.code.loop(0, n, lambda k: pivots.__setitem__(k, pivots[k] - 1))
+
+
 def solve_factored_loops(element: Element) -> ir.Value:
+    trans = element.attributes["trans"]
+    matrix = element.operand(1) if trans else element.operand(1).transposed
+    return solve_by_factors(element, matrix, Pivots(element, element.operand(2)), element.operand(3), trans=trans)
+
+
+def solve_by_factors(element: Element, matrix: Grid, pivots: Pivots, source: Columns, *, trans: int) -> ir.Value:
     """Substitution with both factors; the rows of the right-hand side are exchanged first, or for the transposed
     matrix those of the solution last."""
-    code, trans = element.code, element.attributes["trans"]
-    factors, source, target = element.operand(1).transposed, element.operand(3), element.result()
-    matrix = factors.transposed if trans else factors
+    code, n, target = element.code, element["m"], element.result()
     systems = [Triangle(element, matrix, lower=True, unit=not trans), Triangle(element, matrix, False, bool(trans))]
-    pivots = Pivots(element, element.operand(2))
-    n = element["m"]
     known = [pivots.number(k) for k in map(code.index, range(n.static))] if n.static is not None else None
 
     def permute(x: Grid) -> None:
@@ -196,10 +218,14 @@ def exchange_elements(element: Element, x: Grid, k: Index, pivot: Bits) -> None:
 
 
 def solve_factored_by_blas(element: Element) -> ir.Value:
-    m, n, trans = element["m"], element["n"], element.attributes["trans"]
-    code, result, factors = element.code, element.results[0], element.operands[1]
-    element.copy(result, element.operands[3], m * n)
-    pivots, rows = Pivots(element, element.operand(2)), element.result()
+    element.copy(element.results[0], element.operands[3], element["m"] * element["n"])
+    pivots = Pivots(element, element.operand(2))
+    return solve_in_place(element, element.operands[1], pivots, trans=element.attributes["trans"])
+
+
+def solve_in_place(element: Element, factors: ir.Value, pivots: Pivots, *, trans: int) -> ir.Value:
+    """Solve for the right-hand sides that stand where the solutions will be."""
+    m, n, code, result, rows = element["m"], element["n"], element.code, element.results[0], element.result()
 
     def exchange(k: Index) -> None:
         other = pivots[k]

@@ -119,12 +119,12 @@ class Triangle:
     """A triangular matrix to be solved with: in registers where its length is static, the reciprocals of its diagonal
     ready."""
 
-    def __init__(self, element: Element, matrix: Matrix, lower: bool, unit: bool) -> None:
+    def __init__(self, element: Element, matrix: Grid, lower: bool, unit: bool) -> None:
         self.code = element.code
         self.n = element["m"]
         self.lower = lower
         self.unit = unit
-        self.matrix: Grid = matrix
+        self.matrix = matrix
         self.inverse: dict[int, Number] = {}
         self.raised: dict[int, Callable[[Number], Number]] = {}
         if self.n.static is not None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op, decomposition, draw
-from numbagraph.intrinsics.linalg import general, triangular
+from numbagraph.intrinsics.formula import INT32
+from numbagraph.intrinsics.linalg import general, inverses, triangular
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Op, Value
@@ -183,6 +184,34 @@ def inv(a: Any) -> Value:
     matrix = one_square(a)
     factors, pivots = square_lu(matrix)  # type: ignore[misc]
     return factored_solution(matrix, factors, pivots, unit(matrix), on_error=errors.chosen())
+
+
+def inverse_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
+    """Giles (2008), section 2.2.3."""
+    turned = transposed_matrix(y)
+    return (-product(turned, g, turned),)
+
+
+inverse = core_op(
+    None,
+    "(m,m)->(m,m)",
+    name="inverse",
+    evaluate=reference("(m,m)->(m,m)", stacks=True)(lambda a: np.linalg.inv(a)),
+    library=inverses.inverse_by_lapack,
+    small=inverses.inverse_loops,
+    frontend=lambda op, a: op.bind(one_square(a), on_error=errors.chosen()),
+    vjp=inverse_vjp,
+    jnp=lambda a, *, on_error: load("jax.numpy.linalg:inv")(a),
+    scratch=lambda dtype, lengths, **_: [
+        (dtype, (lengths["m"], lengths["m"])),
+        (INT32, (lengths["m"],)),
+    ],
+    samples=lambda rng, dtype: [
+        *samples.of(samples.regular)(rng, dtype),
+        *samples.of(samples.positive, (20, 20), (2, 17, 17))(rng, dtype),
+    ],
+)
+"""An inverse of which nobody else uses the factors (`numbagraph.rewrite.inverses_alone`)."""
 
 
 def cho_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
