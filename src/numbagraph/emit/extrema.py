@@ -6,11 +6,17 @@ from collections.abc import Iterable
 
 from llvmlite import ir
 
-from numbagraph.emit.hints import BLOCK
+from numbagraph.emit.hints import BLOCK, reads_along
 from numbagraph.emit.tiles import Nest
-from numbagraph.intrinsics.emitter import I64, Emitter, Operand
+from numbagraph.intrinsics.emitter import I1, I32, I64, Emitter, Operand
 from numbagraph.intrinsics.ir import Load
 from numbagraph.loops.ir import Reduction, targets
+
+AT_ONCE = 32
+"""Elements that are compared with an extremum before it is asked whether one is equal: a branch for each vector would
+often be foretold wrongly."""
+
+BITS = ir.IntType(AT_ONCE)
 
 NOWHERE = ir.Constant(I64, -1)
 
@@ -81,6 +87,9 @@ class Searches:
         entry = ir.IRBuilder(enter)
         for pointer, each in zip(nest.states[output], known or (), strict=False):
             entry.store(each, pointer)
+        if known is not None and self.is_vector(output):
+            entry = self.search_vectors(start, stop, entry, output, after)
+            enter = entry.block
         entry.branch(head)
         step = output.reducer.step if known is None else output.reducer.locate
         body = Emitter(ir.IRBuilder(head))
@@ -97,6 +106,62 @@ class Searches:
         index.add_incoming(next_index, body.builder.block)
         body.builder.cbranch(body.builder.icmp_signed("<", next_index, stop), head, after)
         return Emitter(ir.IRBuilder(after))
+
+    def is_vector(self, output: Reduction) -> bool:
+        """Whether elements of a block follow each other in memory, as numbers that one instruction compares."""
+        load, loop = output.value, self.nest.kernel.loops[self.depth]
+        return isinstance(load, Load) and load.dtype.kind in "fiu" and reads_along(loop, load)
+
+    def search_vectors(
+        self, start: ir.Value, stop: ir.Value, before: ir.IRBuilder, output: Reduction, after: ir.Block
+    ) -> ir.IRBuilder:
+        """Compare some elements at once, and go on to ``after`` with the first that is equal to the extremum. The last
+        ones overlap those before. Returns where fewer elements are looked at."""
+        nest, known, dtype = self.nest, dict(self.nest.scalars.values), output.value.dtype
+        names = ("vectors", "hit", "next", "few")
+        head, hit, onward, few = (nest.function.append_basic_block(name) for name in names)
+        last = before.sub(stop, ir.Constant(I64, AT_ONCE), flags=("nsw",))
+        extremum = Operand(splat(before, before.load(nest.states[output][0])), dtype)
+        before.cbranch(before.icmp_signed("<=", start, last), head, few)
+        body = Emitter(ir.IRBuilder(head))
+        begin = body.builder.phi(I64)
+        begin.add_incoming(start, before.block)
+        first = body.builder.select(body.builder.icmp_signed("<", begin, last), begin, last)
+        self.go_to(first, body)
+        load = output.value
+        assert isinstance(load, Load)
+        address = nest.scalars.address(body, load.buffer, load.indices, load.flat)
+        pointer = body.builder.bitcast(address, extremum.value.type.as_pointer())
+        elements = Operand(body.builder.load(pointer, align=dtype.itemsize), dtype)
+        worse = body.builder.bitcast(output.reducer.combine(body, extremum, elements), BITS)
+        equal = body.builder.not_(worse)
+        body.builder.cbranch(body.builder.icmp_unsigned("!=", equal, ir.Constant(BITS, 0)), hit, onward)
+        builder = ir.IRBuilder(onward)
+        following = builder.add(begin, ir.Constant(I64, AT_ONCE), flags=("nsw",))
+        begin.add_incoming(following, onward)
+        builder.cbranch(builder.icmp_signed("<", following, stop), head, after)
+        found = Emitter(ir.IRBuilder(hit))
+        number = found.builder.zext(found.builder.cttz(equal, ir.Constant(I1, 1)), I64)
+        nest.scalars.values = dict(known)
+        self.go_to(found.builder.add(first, number, flags=("nsw",)), found)
+        assert output.position is not None
+        found.builder.store(nest.scalars.value(output.position), nest.states[output][1])
+        found.builder.branch(after)
+        nest.scalars.values = known
+        return ir.IRBuilder(few)
+
+    def go_to(self, place: ir.Value, code: Emitter) -> None:
+        """Let what is emitted be about an element, and stand in some code."""
+        self.nest.scalars.values[self.nest.kernel.loops[self.depth]] = place
+        self.nest.preheaders[self.depth + 1 :] = [code]
+
+
+def splat(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """A vector of one number."""
+    type_ = ir.VectorType(number.type, AT_ONCE)
+    one = builder.insert_element(ir.Constant(type_, ir.Undefined), number, ir.Constant(I32, 0))
+    zeros = ir.Constant(ir.VectorType(I32, AT_ONCE), [ir.Constant(I32, 0)] * AT_ONCE)
+    return builder.shuffle_vector(one, ir.Constant(type_, ir.Undefined), zeros)
 
 
 def improve(nest: Nest, emitter: Emitter, output: Reduction, value: Operand) -> None:
