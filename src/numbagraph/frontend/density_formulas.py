@@ -22,6 +22,7 @@ from numbagraph.frontend.count_densities import (
     poisson_log_density,
 )
 from numbagraph.frontend.limiting_densities import LIMITING
+from numbagraph.frontend.logarithmic_series import tail as logarithmic_tail
 from numbagraph.frontend.scipy_functions.common import differentiated
 from numbagraph.frontend.scipy_functions.zeta import hurwitz
 
@@ -343,6 +344,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("geom", "cdf"): geometric_cdf,
     ("geom", "sf"): geometric_sf,
     ("hypergeom", "pmf"): hypergeometric_density,
+    ("logser", "sf"): logarithmic_tail,
     ("nbinom", "logpmf"): negative_binomial_log_density,
     ("nbinom", "pmf"): negative_binomial_density,
     ("nbinom", "cdf"): negative_binomial_cdf,
