@@ -84,10 +84,16 @@ def test_derivatives_by_numbers_and_shapes(distribution):
     assert not wrong, "\n".join(wrong)
 
 
+ROUNDED = {"vonmises": ("logcdf", "logsf")}
+"""SciPy subtracts numbers of about 1, which spoils logarithms of small probabilities: test_von_mises has others."""
+
+
 @pytest.mark.parametrize("distribution", sorted({name for name, _ in LIMITING}))
 def test_values_at_limits(distribution):
     """At the ends of the support and beyond them, too."""
     for method, shapes in itertools.product(METHODS, shapes_of(distribution)):
+        if method in ROUNDED.get(distribution, ()):
+            continue
         function = getattr(getattr(stats, distribution), method)
         inside = getattr(stats, distribution).ppf([0.0, 1e-9, 0.1, 0.5, 0.9, 1 - 1e-9, 1.0], *shapes)
         x = (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from numbagraph.frontend.circular_distributions import von_mises_cdf, von_mises_sf
 from numbagraph.frontend.count_densities import (
     binomial_density,
     binomial_log_density,
@@ -321,6 +322,8 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("truncnorm", "sf"): exponential_of("truncnorm", "logsf"),
     ("truncnorm", "ppf"): truncated_quantile,
     ("truncnorm", "isf"): truncated_complement,
+    ("vonmises", "cdf"): von_mises_cdf,
+    ("vonmises", "sf"): von_mises_sf,
     ("bernoulli", "pmf"): lambda k, p: np.where(k > 0, p, 1.0 - p),
     ("bernoulli", "cdf"): lambda k, p: 1.0 - p,
     ("bernoulli", "sf"): lambda k, p: p,
