@@ -350,6 +350,32 @@ def test_only_the_branch_that_is_taken_runs() -> None:
 
 
 @pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
+def test_a_branch_that_always_raises_raises_where_it_is_taken(backend: str) -> None:
+    def chosen(n: Any, x: Any) -> Any:
+        pair = np.stack([x[0], x[1]])
+        sides = lambda x: pair[5], lambda x: x[1], lambda x: {0: x[0]}[1], lambda x: np.ones_like(pair).reshape(3, 1)[0]
+        return ng.switch(n, sides, x) ** 2
+
+    x = np.arange(2.0, 5.0)
+    errors = {0: IndexError, 2: KeyError, 3: ValueError}
+    for function, expected in ((chosen, 9.0), (ng.grad(chosen, argnums=1), [0.0, 6.0, 0.0])):
+        run = ng.graph_jit(function, backend=backend)
+        np.testing.assert_array_equal(run(1, x), expected)
+        for number, error in errors.items():
+            with pytest.raises(error, match=r"size 2|1|cannot reshape"):
+                run(number, x)
+    batch = ng.graph_jit(ng.vmap(chosen, in_axes=(0, None)), backend=backend)
+    np.testing.assert_array_equal(batch(np.array([1, 1]), x), [9.0, 9.0])
+    with pytest.raises(IndexError):
+        batch(np.array([1, 0]), x)
+
+
+def test_branches_of_which_none_gives_anything_raise_what_one_of_them_does() -> None:
+    with pytest.raises(IndexError, match=r"index [56] is out of bounds"):
+        ng.graph_jit(lambda x: ng.cond(x[0] > 0, lambda: np.stack([x[0]])[5], lambda: np.stack([x[0]])[6]))(np.ones(2))
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
 def test_an_index_error_names_the_step(backend: str) -> None:
     run = ng.graph_jit(lambda x, n: ng.fori_loop(0, n, lambda i, t: t + x[i], 0.0), backend=backend)
     assert run(np.arange(4.0), 4) == 6.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import optree
@@ -20,10 +20,17 @@ from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import plain
 from numbagraph.ir import shapes
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
+from numbagraph.ir.structs import replace
 from numbagraph.ir.types import INT64, WEAK_TYPES
 from numbagraph.ir.values import Value, at_source
+
+if TYPE_CHECKING:
+    from numbagraph.frontend.capture import errors, possibly
+else:
+    errors, possibly = map(Later, ("numbagraph.frontend.capture.errors", "numbagraph.frontend.capture.possibly"))
 
 Function = Callable[..., Any]
 P = ParamSpec("P")
@@ -168,7 +175,10 @@ def traced_branches(index: Value, functions: Sequence[Function], operands: Seque
     values, spec = values_of(tuple(operands))
     arguments = optree.tree_unflatten(spec, values)
     names = [described("the branch", each) for each in functions]
-    bodies = [trace_region(each, arguments, name, values) for each, name in zip(functions, names, strict=True)]
+    sides = [Side(each) for each in functions]
+    bodies = [trace_region(each, arguments, name, values) for each, name in zip(sides, names, strict=True)]
+    if any(each.raised for each in sides):
+        bodies, names = with_unreached(bodies, names, sides)
     fits = alike(bodies, names)
     bodies = [each.giving(lambda each=each: fitted(each.outputs, fits)) for each in bodies]
     outputs = [[*each.outputs] for each in bodies]
@@ -185,6 +195,42 @@ def traced_branches(index: Value, functions: Sequence[Function], operands: Seque
     if is_checked:
         require_to_run(results.pop())
     return optree.tree_unflatten(bodies[0].spec, [Tracer(each) for each in results])
+
+
+class Side:
+    """The function of a branch. What Python or NumPy raise there, as for an index that is known to be out of bounds, is
+    an error of the program, which it raises where it takes the branch."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.raised: Any = None
+
+    def __call__(self, *operands: Any) -> Any:
+        try:
+            return self.function(*operands)
+        except Exception as error:
+            self.raised = errors.raised_of(error)
+            if self.raised is None:
+                raise
+            self.raised.require(False)
+            return ()
+
+
+def with_unreached(
+    bodies: Sequence[Body], names: Sequence[str], sides: Sequence[Side]
+) -> tuple[list[Body], Sequence[str]]:
+    """Branches, of which those that always raise give what another one does, in its types; what others are called that
+    their results are compared with."""
+    found = next(
+        (pair for pair, side in zip(zip(bodies, names, strict=True), sides, strict=True) if not side.raised), None
+    )
+    if found is None:
+        raise sides[0].raised.marked()
+    known, name = found
+    outputs = tuple(possibly.placeholder(each.type) for each in known.outputs)
+    each_body = zip(bodies, sides, strict=True)
+    made = [replace(each, outputs=outputs, spec=known.spec) if side.raised else each for each, side in each_body]
+    return made, [name if side.raised else own for own, side in zip(names, sides, strict=True)]
 
 
 Fit: TypeAlias = Callable[[Value], Value]
