@@ -129,6 +129,24 @@ def test_where_one_count_is_possible_or_none(distribution, method):
     points = np.array([-0.1, 0.0, 0.2, 0.9, 1.0, np.nan]) if method in ("ppf", "isf") else AROUND
     for shapes in DEGENERATE[distribution]:
         expected = getattr(dist, method)(points, *shapes)
-        if method == "logcdf":  # SciPy's is 0 at the end of the support of parameters that are none
-            expected[np.isnan(dist.cdf(points, *shapes))] = np.nan
         np.testing.assert_allclose(compiled(points, *map(np.asarray, shapes)), expected, 1e-13, err_msg=str(shapes))
+
+
+AT_EDGES = {
+    "binom": [(7.0, 0.0), (7.0, 1.0)],
+    "nbinom": [(3.0, 1.0)],
+    "geom": [(1.0,)],
+    "bernoulli": [(0.0,), (1.0,)],
+    "poisson": [(0.0,)],
+}
+
+
+@pytest.mark.parametrize("method", ["logcdf", "logsf"])
+@pytest.mark.parametrize("distribution", AT_EDGES)
+def test_tails_outside_of_the_support_do_not_depend_on_a_parameter_at_its_edge(distribution, method):
+    function = getattr(getattr(stats, distribution), method)
+    for shapes in AT_EDGES[distribution]:
+        beyond = [-1.0, -np.inf] + [7.0, 8.0, np.inf] * (distribution in ("binom", "bernoulli"))
+        for k in beyond:
+            slope = graph_jit(grad(lambda last, k=k, rest=shapes[:-1]: function(k, *rest, last)), backend="numpy")
+            assert slope(shapes[-1]) == 0

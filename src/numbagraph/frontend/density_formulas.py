@@ -300,6 +300,9 @@ def hypergeometric_density(k: Any, total: Any, good: Any, draws: Any) -> Any:
 SUPPORTS: dict[str, Function] = {"genextreme": extreme_support, "genpareto": pareto_support}
 """The supports that SciPy computes with what no traced array can do."""
 
+INNER = {"bernoulli": 0.5, "binom": 0.5, "geom": 0.5, "nbinom": 0.5, "poisson": 1.0}
+"""Of distributions of counts whose last shape may be at the edge of its range, a number that is not."""
+
 FORMULAS: dict[tuple[str, str], Function] = {
     **LIMITING,
     ("beta", "pdf"): exponential_of("beta", "logpdf"),

@@ -15,7 +15,7 @@ from scipy import stats
 
 from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture.numbers import is_traced
-from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function, by_known_tail
+from numbagraph.frontend.density_formulas import FORMULAS, INNER, SUPPORTS, Function, by_known_tail
 from numbagraph.frontend.distribution_calls import called, called_check, called_support
 from numbagraph.frontend.distribution_moments import MOMENTS, moment
 from numbagraph.frontend.scipy_functions import refusing
@@ -235,8 +235,19 @@ def discrete(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any) -> A
         inside = (k >= lower) & (k <= upper) & (np.floor(k) == k)
     else:
         inside = (k >= lower) & (k < upper)
-    value = value_of(dist, name, np.where(inside, k, lower), *shapes)
+    inner = shapes_of_tails(dist, shapes, inside) if name in OTHER_TAIL else shapes
+    value = value_of(dist, name, np.where(inside, k, lower), *inner)
     if not name.startswith("log"):
         value = differentiated(np.clip(value, 0.0, 1.0), value)  # only rounding errors lead beyond them
     value = np.where(inside, value, outside(name, k >= upper, k < lower))
-    return np.where(valid & ~np.isnan(k), value, np.nan)
+    known = valid & ~np.isnan(k)
+    if name == "logcdf":  # SciPy does not ask for the shapes there
+        known = known | (k >= upper)
+    return np.where(known, value, np.nan)
+
+
+def shapes_of_tails(dist: Any, shapes: Sequence[Any], inside: Any) -> Sequence[Any]:
+    """Shapes for the logarithm of a tail, which is infinite at an edge of the last one, and its derivative, too: where
+    nothing is made of it, another number stands in place of that."""
+    last = INNER.get(dist.name)
+    return shapes if last is None else [*shapes[:-1], np.where(inside, shapes[-1], last)]
