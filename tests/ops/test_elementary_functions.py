@@ -69,6 +69,22 @@ def test_the_logarithm_of_beta_has_a_small_error_beside_1_near_its_roots() -> No
         assert abs(float(each) - exact) <= 4 * np.finfo(float).eps * max(1, abs(exact))
 
 
+def test_beta_and_its_logarithm_have_their_digits_in_jax() -> None:
+    numbers = np.array([1e-10, 0.3, 0.5, 1.0, 2.5, 7.9, 9.99, 10.0, 12.5, 20.0, 100.3, 1e4, 1e8])
+    a, b = (each.ravel() for each in np.meshgrid(numbers, numbers))
+    logarithms, values = graph_jit(lambda a, b: (special.betaln(a, b), special.beta(a, b)), backend="jax")(a, b)
+    for first, second, logarithm, value in zip(a.tolist(), b.tolist(), logarithms, values, strict=True):
+        with mpmath.workdps(40):
+            exact = mpmath.beta(first, second)
+            expected = float(mpmath.log(exact))
+        np.testing.assert_allclose(logarithm, expected, rtol=1e-14, atol=1e-14)
+        np.testing.assert_allclose(value, float(exact), rtol=1e-14 * (1 + abs(expected)))
+    odd = np.array([np.inf, 1.0, np.inf, np.nan, 0.0, -7.5]), np.array([1.0, np.inf, np.inf, 1.0, 3.0, 12.2])
+    for ufunc in (special.beta, special.betaln):
+        found = graph_jit(lambda a, b, ufunc=ufunc: ufunc(a, b), backend="jax")(*odd)
+        np.testing.assert_allclose(found, ufunc(*odd), rtol=1e-13)
+
+
 @pytest.mark.parametrize("ufunc", [special.beta, special.betaln])
 def test_beta_of_other_than_positive_numbers_is_scipy_s(ufunc: np.ufunc) -> None:
     numbers = np.array(
