@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Sequence
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Constant, Node, Op, Value
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.bessel_01 import j0, j1, y0, y1
-from numbagraph.ops.bessel_functions import k0, k1
 from numbagraph.ops.comparison import equal, isnan, less, less_equal
 from numbagraph.ops.selection import where
 from numbagraph.rewrite.engine import Head, RuleSet, node_rule
@@ -67,10 +67,11 @@ def second_kind(order: int, x: Value) -> Value | None:
 
 
 def modified(order: int, x: Value) -> Value | None:
-    """Of the second kind."""
+    """Of the second kind. Their module is imported where such a function is met."""
+    low = registry["k0"](x)
     if order == 0:
-        return k0(x)
-    return upwards(order, k0(x), where(equal(x, LEAST), math.inf, k1(x)), absolute(x), 1)
+        return low
+    return upwards(order, low, where(equal(x, LEAST), math.inf, registry["k1"](x)), absolute(x), 1)
 
 
 FAMILIES: dict[str, tuple[Callable[[int, Value], Value | None], int]] = {
