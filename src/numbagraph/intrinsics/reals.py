@@ -143,8 +143,26 @@ def spacing(x: Number) -> Number:
 
 @formula
 def heaviside(x: Number, at_zero: Number) -> Number:
+    if x.emitter.chained:
+        return chained_heaviside(x, at_zero)
     step = (x > 0.0).where(x.constant(1.0), x.constant(0.0))
     return ((x > 0.0) | (x < 0.0)).where(step, x.equals(0.0).where(at_zero, x))
+
+
+def chained_heaviside(x: Number, at_zero: Number) -> Number:
+    """With a branch that is predicted: the next step of a loop waits for comparisons, but not for the 1 behind it. It
+    is its own result, so chains stay there."""
+    builder = x.emitter.builder
+    with builder.if_else((x > 0.0).value, likely=True) as (positive, others):
+        with positive:
+            above = builder.block
+        with others:
+            rest = (x < 0.0).where(0.0, x.equals(0.0).where(at_zero, x))
+            below = builder.block
+    result = builder.phi(x.value.type)
+    result.add_incoming(x.constant(1.0).value, above)
+    result.add_incoming(rest.value, below)
+    return Number(x.emitter, result, x.dtype)
 
 
 def ldexp(emitter: Emitter, x: Operand, exponent: Operand) -> ir.Value:
