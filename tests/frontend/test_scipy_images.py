@@ -269,3 +269,26 @@ def test_what_is_not_finite_beside_weights_of_zero():
         lambda x: ndimage.correlate1d(x, [1.0, 0.0, -1.0]),
     ):
         np.testing.assert_array_equal(graph_jit(function)(line), function(line))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_that_are_computed_are_left_out_where_they_are_zero():
+    image = IMAGE.copy()
+    image[1, 2], image[3, 4] = np.inf, np.nan
+    weights = np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 0.5], [0.0, 1e-17, 0.0]])
+    many = np.zeros((15, 15))
+    many[3:6, 4:7] = weights
+    for each in (weights, many):
+        for function in (ndimage.convolve, ndimage.correlate):
+            expected = function(image, each)
+            assert np.isfinite(expected).any()
+            found = graph_jit(lambda x, w, f=function: f(x, w))(image, each)
+            np.testing.assert_allclose(found, expected, 1e-12, 1e-12)
+            found = graph_jit(lambda x, s, f=function, w=each: f(x, s * w))(image, 1.0)
+            np.testing.assert_allclose(found, expected, 1e-12, 1e-12)
+        by_weights = graph_jit(grad(lambda w: np.sum(LINE[:30].reshape(5, 6) * ndimage.correlate(IMAGE, w))))(each)
+        place = (0,) * 2 if each is weights else (3, 4)
+        moved = np.zeros(each.shape)
+        moved[place] = 1.0
+        expected = np.sum(LINE[:30].reshape(5, 6) * ndimage.correlate(IMAGE, moved))
+        np.testing.assert_allclose(by_weights[place], expected, 1e-12)

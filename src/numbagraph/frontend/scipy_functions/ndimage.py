@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.scipy_functions import morphology
-from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
+from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, differentiated, inexact, known, refuse
 from numbagraph.frontend.scipy_functions.coordinates import map_coordinates
 from numbagraph.frontend.scipy_functions.images import TRANSFORMS
 from numbagraph.frontend.scipy_functions.neighbourhoods import LABELS, filters, ordered
@@ -86,7 +86,8 @@ def correlated(
     padded = extended(accumulated(image, np.result_type(dtype, weights.dtype)), margins, modes, cval)
     if int(np.prod(lengths)) > MOST_TERMS:
         windows = np.lib.stride_tricks.sliding_window_view(padded, lengths)
-        return narrowed(np.sum(windows * weights, axis=tuple(range(-len(lengths), 0))), dtype)
+        terms = weighted(windows, weights, leaves_zeros)
+        return narrowed(np.sum(terms, axis=tuple(range(-len(lengths), 0))), dtype)
     shape = known(padded, "a filter")
 
     def neighbours(place: Sequence[int]) -> Any:
@@ -101,9 +102,17 @@ def correlated(
         weight = weights[place]
         if found is not None and leaves_zeros and not isinstance(weight, Tracer) and abs(weight) <= EPSILON:
             continue
-        term = weight * neighbours(place)
+        term = weighted(neighbours(place), weight, leaves_zeros)
         found = term if found is None else found + term
     return narrowed(found, dtype)
+
+
+def weighted(neighbours: Any, weights: Any, leaves_zeros: bool) -> Any:
+    """Products. Where zeros are left out, these are 0 whatever stands beside them, and have a product's derivatives."""
+    products = weights * neighbours
+    if not leaves_zeros or (not isinstance(weights, Tracer) and np.all(np.abs(weights) > EPSILON)):
+        return products
+    return differentiated(weights * np.where(np.abs(weights) <= EPSILON, 0.0, neighbours), products)
 
 
 def weighted_line(neighbours: Sequence[Any], weights: Any) -> Any:
