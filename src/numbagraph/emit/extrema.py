@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+import numpy as np
 from llvmlite import ir
 
 from numbagraph.emit.hints import BLOCK, reads_along
 from numbagraph.emit.tiles import Nest
-from numbagraph.intrinsics.emitter import I1, I32, I64, Emitter, Operand
+from numbagraph.intrinsics.emitter import I1, I32, I64, Emitter, Operand, llvm_constant, llvm_type
 from numbagraph.intrinsics.ir import Load
 from numbagraph.loops.ir import Reduction, targets
 
@@ -40,6 +41,62 @@ class Searches:
         """Where the best blocks begin, as far as there are any."""
         for slot in self.best_blocks.values():
             outer.builder.store(NOWHERE, slot)
+
+    def emit_block(
+        self, start: ir.Value, stop: ir.Value, before: Emitter, emit: Callable[[ir.Value, ir.Value, Emitter], Emitter]
+    ) -> Emitter:
+        """What is accumulated of a block, by the loop that ``emit`` makes; but an extremum of real numbers alone, some
+        of them at once: whether one is NaN is then asked once, and not of each pair."""
+        outputs = self.nest.kernel.outputs
+        (output,) = self.best_blocks if len(self.best_blocks) == 1 else (None,)
+        if output is None or len(outputs) > 1 or output.value.dtype.kind != "f" or not self.is_vector(output):
+            return emit(start, stop, before)
+        few, after = (self.nest.function.append_basic_block(name) for name in ("few", "peaked"))
+        self.peak_vectors(start, stop, before.builder, output, few, after)
+        emit(start, stop, Emitter(ir.IRBuilder(few))).builder.branch(after)
+        return Emitter(ir.IRBuilder(after))
+
+    def peak_vectors(
+        self, start: ir.Value, stop: ir.Value, before: ir.IRBuilder, output: Reduction, few: ir.Block, after: ir.Block
+    ) -> None:
+        """Store the extremum of at least so many elements, and go on to ``after``; of fewer, to another block."""
+        nest, known, predicate = self.nest, dict(self.nest.scalars.values), output.reducer.predicate
+        head, done = (nest.function.append_basic_block(name) for name in ("peak", "whole"))
+        last = before.sub(stop, ir.Constant(I64, AT_ONCE), flags=("nsw",))
+        worst = splat(before, output.reducer.initial(output.value.dtype)[0])
+        nowhere = ir.Constant(ir.VectorType(I1, AT_ONCE), None)
+        before.cbranch(before.icmp_signed("<=", start, last), head, few)
+        body = Emitter(ir.IRBuilder(head))
+        state = [body.builder.phi(each.type) for each in (start, worst, nowhere)]
+        begin, best, nans = state
+        first = body.builder.select(body.builder.icmp_signed("<", begin, last), begin, last)
+        elements = self.load_vector(first, body, output)
+        better = body.builder.fcmp_ordered(predicate, elements, best)
+        following = (
+            body.builder.add(begin, ir.Constant(I64, AT_ONCE), flags=("nsw",)),
+            body.builder.select(better, elements, best),
+            body.builder.or_(nans, body.builder.fcmp_unordered("uno", elements, elements)),
+        )
+        for phi, initial, each in zip(state, (start, worst, nowhere), following, strict=True):
+            phi.add_incoming(initial, before.block)
+            phi.add_incoming(each, head)
+        body.builder.cbranch(body.builder.icmp_signed("<", following[0], stop), head, done)
+        builder = ir.IRBuilder(done)
+        peak = reduced(builder, following[1], lambda x, y: builder.select(builder.fcmp_ordered(predicate, x, y), x, y))
+        any_nan = builder.icmp_unsigned("!=", builder.bitcast(following[2], BITS), ir.Constant(BITS, 0))
+        nan = llvm_constant(np.nan, output.value.dtype)
+        builder.store(builder.select(any_nan, nan, peak), nest.peaks[output])
+        builder.branch(after)
+        nest.scalars.values = known
+
+    def load_vector(self, first: ir.Value, code: Emitter, output: Reduction) -> ir.Value:
+        """The elements from one on."""
+        load, builder = output.value, code.builder
+        assert isinstance(load, Load)
+        self.go_to(first, code)
+        address = self.nest.scalars.address(code, load.buffer, load.indices, load.flat)
+        pointer = builder.bitcast(address, ir.VectorType(llvm_type(load.dtype), AT_ONCE).as_pointer())
+        return builder.load(pointer, align=load.dtype.itemsize)
 
     def look_up(self, start: ir.Value, stop: ir.Value, before: Emitter, output: Reduction) -> Emitter:
         """Behind a block: remember it, or search it, if it is better than all before."""
@@ -127,12 +184,7 @@ class Searches:
         begin = body.builder.phi(I64)
         begin.add_incoming(start, before.block)
         first = body.builder.select(body.builder.icmp_signed("<", begin, last), begin, last)
-        self.go_to(first, body)
-        load = output.value
-        assert isinstance(load, Load)
-        address = nest.scalars.address(body, load.buffer, load.indices, load.flat)
-        pointer = body.builder.bitcast(address, extremum.value.type.as_pointer())
-        elements = Operand(body.builder.load(pointer, align=dtype.itemsize), dtype)
+        elements = Operand(self.load_vector(first, body, output), dtype)
         worse = body.builder.bitcast(output.reducer.combine(body, extremum, elements), BITS)
         equal = body.builder.not_(worse)
         body.builder.cbranch(body.builder.icmp_unsigned("!=", equal, ir.Constant(BITS, 0)), hit, onward)
@@ -154,6 +206,19 @@ class Searches:
         """Let what is emitted be about an element, and stand in some code."""
         self.nest.scalars.values[self.nest.kernel.loops[self.depth]] = place
         self.nest.preheaders[self.depth + 1 :] = [code]
+
+
+def reduced(builder: ir.IRBuilder, vector: ir.Value, combine: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+    """The elements of a vector combined, half with half."""
+    count = AT_ONCE
+    while count > 1:
+        count //= 2
+        halves = [
+            ir.Constant(ir.VectorType(I32, count), [ir.Constant(I32, first + k) for k in range(count)])
+            for first in (0, count)
+        ]
+        vector = combine(*(builder.shuffle_vector(vector, vector, half) for half in halves))
+    return builder.extract_element(vector, ir.Constant(I32, 0))
 
 
 def splat(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:

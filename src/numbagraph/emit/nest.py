@@ -390,7 +390,7 @@ class KernelEmitter:
         allocate_kept(self, start)
         known = dict(self.scalars.values)
         emit = self.emit_with_masked_rest if self.choices.masked_sums else self.emit_loop
-        last = emit(depth, start, stop, block)
+        last = searches.emit_block(start, stop, block, lambda *part: emit(depth, *part))
         if self.choices.delayed:
             self.scalars.values = dict(known)
             last = scatter_tile(self, depth, start, stop, last)

@@ -180,6 +180,8 @@ class ArgReducer(Reducer):
 
     extremum: Emit
     """The better one of two values."""
+    predicate: str
+    """The comparison that holds where one number is better than another."""
 
     positional = True
     NOWHERE = -1

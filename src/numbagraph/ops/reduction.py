@@ -116,13 +116,13 @@ all = reduction(
 )
 argmax = reduction(
     np.argmax,
-    reducer=ArgReducer("argmax", better(">"), lowest, scalar.extremum(">")),
+    reducer=ArgReducer("argmax", better(">"), lowest, scalar.extremum(">"), ">"),
     empty="attempt to get argmax of an empty sequence",
     vjp=DISCRETE,
 )
 argmin = reduction(
     np.argmin,
-    reducer=ArgReducer("argmin", better("<"), highest, scalar.extremum("<")),
+    reducer=ArgReducer("argmin", better("<"), highest, scalar.extremum("<"), "<"),
     empty="attempt to get argmin of an empty sequence",
     vjp=DISCRETE,
 )
