@@ -89,3 +89,19 @@ def test_calls_on_other_numbers(family, variant):
                 if text:
                     found[name] = f"{call}: {text}"
     assert not found, "\n".join(found.values())
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
+def test_large_integers_with_and_without_sign_are_members_if_they_are_equal(backend):
+    whole = np.array([0, 2**64 - 1, 2**63, 2**63 - 1, 1, 200], np.uint64)
+    signed = np.array([-(2**63), 2**63 - 1, 0, -1, 200])
+    small = np.array([-1, 0, 1], np.int8)
+    for values, others in (
+        (whole, signed),
+        (signed, whole),
+        (whole, small),
+        (small, whole),
+        (whole, np.tile(signed, 3)),
+    ):
+        expected = [int(each) in set(map(int, others)) for each in values]
+        assert graph_jit(lambda x, y: np.isin(x, y), backend=backend)(values, others).tolist() == expected

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, decomposition
-from numbagraph.blockwise.promotion import as_strong, common_rule, promote
+from numbagraph.blockwise.promotion import as_strong, common_rule, convert, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL
+from numbagraph.ir.types import BOOL, INT64, UINT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.comparison import equal, logical_and, logical_not, logical_or, minimum, not_equal
 from numbagraph.ops.creation import filled, number_as, zeros_as
@@ -37,8 +37,15 @@ def isin(
         raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
     if kind == "table" and any(as_strong(each).dtype.kind not in "biu" for each in (element, test_elements)):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays: leave kind out")
-    values, others = promote(common_rule(), (as_strong(element), as_strong(test_elements)))
+    given, others = as_strong(element), as_strong(test_elements)
+    fits: Any = None
+    if UINT64 in (given.dtype, others.dtype) and "i" in (given.dtype.kind, others.dtype.kind):
+        # in float64, which both would be converted to, other integers are equal, too
+        fits = given >= 0 if given.dtype.kind == "i" else given <= np.uint64(2**63 - 1)
+        given = convert(given, INT64 if given.dtype == UINT64 else UINT64)
+    values, others = promote(common_rule(), (given, others))
     found = members(values, ravel(others))
+    found = found if fits is None else logical_and(found, fits)
     return registry["asarray"](logical_not(found) if invert else found)
 
 
