@@ -94,6 +94,63 @@ def test_derivatives_by_pairs(count):
     np.testing.assert_allclose(twice, curved, rtol=1e-10, atol=1e-12)
 
 
+SMOOTH = (
+    "euclidean sqeuclidean cityblock chebyshev cosine correlation canberra braycurtis seuclidean mahalanobis "
+    "jensenshannon dice minkowski"
+).split()
+
+
+def weighted_pairs(metric):
+    """A sum of distances, each with a weight of its own."""
+
+    def function(a):
+        found = distance.pdist(a, metric, **({"p": 1.5} if metric == "minkowski" else {}))
+        return np.sum(found * np.arange(1.0, 11.0))
+
+    return function
+
+
+@pytest.mark.parametrize("row", ["any", "zero"])
+@pytest.mark.parametrize("metric", SMOOTH)
+def test_derivatives_by_pairs_of_all_metrics(metric, row):
+    """What a row's distance to itself would be, of which some have no derivative, is not in them."""
+    points = np.random.default_rng(3).uniform(0.2, 1.0, (5, 4))
+    if row == "zero" and metric not in ("cosine", "correlation", "jensenshannon"):  # they are NaN there
+        points[2] = 0.0
+    function, step = weighted_pairs(metric), 1e-6
+    found, differences = grad(function)(points), np.empty_like(points)
+    for place in np.ndindex(points.shape):
+        there = np.zeros_like(points)
+        there[place] = step
+        differences[place] = (function(points + there) - function(points - there)) / (2 * step)
+    smooth = np.ones(5, dtype=bool)
+    if metric == "canberra" and row == "zero":
+        smooth[2] = False  # it jumps
+    np.testing.assert_allclose(found[smooth], differences[smooth], rtol=1e-5, atol=1e-6)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "mahalanobis", "jensenshannon", "minkowski"])
+def test_derivatives_of_points_that_are_equal(metric):
+    points = np.random.default_rng(3).uniform(0.2, 1.0, (5, 4))
+    points[3] = points[1]
+    assert np.isfinite(grad(weighted_pairs(metric))(points)).all()
+
+
+@pytest.mark.parametrize("metric", ["braycurtis", "dice"])
+def test_quotients_without_a_denominator(metric):
+    pairs = [
+        ([0.0, 0.0], [0.0, 0.0]),
+        ([1.0, 2.0], [-1.0, -2.0]),
+        ([1.0, 0.0], [-1.0, 0.0]),
+        ([np.nan, 1.0], [1.0, 0.0]),
+    ]
+    first, second = (np.array(each) for each in zip(*pairs, strict=True))
+    compiled = graph_jit(lambda a, b: distance.cdist(a, b, metric))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(compiled(first, second), distance.cdist(first, second, metric), rtol=1e-14)
+
+
 def test_batches_of_pairs():
     stacks = RNG.normal(size=(4, 70, 2))
     found = graph_jit(vmap(lambda a: distance.pdist(a, "chebyshev")))(stacks)

@@ -24,6 +24,20 @@ def quotient(numerator: Any, denominator: Any) -> Any:
     return np.where(inside | (numerator != 0), numerator / np.where(inside, denominator, 1.0), 0.0)
 
 
+def ratio(numerator: Any, denominator: Any) -> Any:
+    """A quotient. Where the denominator is zero its derivative is: a row's distance to itself must not make that of
+    others NaN."""
+    inside = denominator != 0
+    outside = np.where(numerator == 0, np.nan, np.copysign(np.inf, numerator))
+    return np.where(inside, numerator / np.where(inside, denominator, 1.0), outside)
+
+
+def root(x: Any) -> Any:
+    """A square root, whose derivative is zero where it is."""
+    inside = x != 0
+    return np.where(inside, np.sqrt(np.where(inside, x, 1.0)), x)
+
+
 def size(x: Any, w: Any = None) -> Any:
     """The length of vectors. (Its derivative is zero where it is.)"""
     return np.linalg.norm(x if w is None else np.sqrt(w) * x, axis=-1)
@@ -100,7 +114,7 @@ def canberra_of_numbers(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def braycurtis(u: Any, v: Any, w: Any = None) -> Any:
-    return total(np.abs(u - v), w) / total(np.abs(u + v), w)
+    return ratio(total(np.abs(u - v), w), total(np.abs(u + v), w))
 
 
 def jensenshannon(u: Any, v: Any, base: Any = None) -> Any:
@@ -110,7 +124,7 @@ def jensenshannon(u: Any, v: Any, base: Any = None) -> Any:
     p, q = (each / np.sum(each, axis=-1, keepdims=True) for each in (u, v))
     middle = (p + q) / 2.0
     found = np.sum(special.rel_entr(p, middle) + special.rel_entr(q, middle), axis=-1)
-    return np.sqrt(found / (2.0 if base is None else 2.0 * np.log(base)))
+    return root(found / (2.0 if base is None else 2.0 * np.log(base)))
 
 
 def hamming(u: Any, v: Any, w: Any = None) -> Any:
@@ -130,7 +144,7 @@ def jaccard(u: Any, v: Any, w: Any = None) -> Any:
 
 def dice(u: Any, v: Any, w: Any = None) -> Any:
     both, first, second, _ = counts(u, v, w)
-    return (first + second) / (2.0 * both + first + second)
+    return ratio(first + second, 2.0 * both + first + second)
 
 
 def dice_of_rows(u: Any, v: Any, w: Any = None) -> Any:
@@ -167,7 +181,7 @@ def seuclidean(u: Any, v: Any, V: Any) -> Any:
 
 def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
     difference = u - v
-    return np.sqrt(np.sum((difference @ array(VI)) * difference, axis=-1))
+    return root(np.sum((difference @ array(VI)) * difference, axis=-1))
 
 
 METRICS: dict[str, Function] = {
