@@ -1,5 +1,7 @@
 """Options of SciPy's functions of images, signals, banded matrices and interpolants."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import interpolate, linalg, ndimage, signal
@@ -292,3 +294,17 @@ def test_weights_that_are_computed_are_left_out_where_they_are_zero():
         moved[place] = 1.0
         expected = np.sum(LINE[:30].reshape(5, 6) * ndimage.correlate(IMAGE, moved))
         np.testing.assert_allclose(by_weights[place], expected, 1e-12)
+
+
+CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+@pytest.mark.parametrize("footprint", [CROSS, np.ones((2, 4)), np.array([[1, 0, 1]]), np.ones((3, 3)), np.ones((2, 5))])
+def test_every_rank_of_neighbours(footprint, dtype):
+    """Of up to nine they are exchanged in vector code, of more they are sorted."""
+    shapes, modes = [(5, 7), (1, 1), (2, 9), (12, 33)], ["reflect", "constant", "nearest", "wrap", "mirror"]
+    for rank in range(int(footprint.sum())):
+        shape, mode = shapes[rank % len(shapes)], modes[rank % len(modes)]
+        image = np.random.default_rng(rank).integers(0, 9, shape).astype(dtype)
+        check(partial(ndimage.rank_filter, rank=rank, footprint=footprint, mode=mode, cval=3), image)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from numbagraph.frontend.mapping import vmap
 from numbagraph.frontend.scipy_functions.common import Function, array, double, known, lifted, refuse
+from numbagraph.frontend.scipy_functions.exchanges import MOST_EXCHANGED, of_rank
 
 Extend = Callable[..., Any]
 
@@ -28,16 +30,35 @@ def filtered_anew(name: str, input: Any, output: Any) -> Any:
     return ordered(input)
 
 
-def windows(image: Any, sizes: Sequence[int], begins: Sequence[int], modes: Any, cval: Any, extended: Extend) -> Any:
-    """The neighbours of each element, along a last axis."""
-    margins = [(begin, size - 1 - begin) for begin, size in zip(begins, sizes, strict=True)]
-    found = np.lib.stride_tricks.sliding_window_view(extended(image, margins, modes, cval), tuple(sizes))
-    return found.reshape((*image.shape, int(np.prod(sizes))))
+class Neighbours(NamedTuple):
+    """What a filter sees of an image: an array with margins, and where the neighbours of its elements begin there."""
+
+    image: Any
+    extended: Any
+    sizes: tuple[int, ...]
+    flags: np.ndarray | None
+    """Which of a box of these sizes are seen, if not all."""
+
+    @property
+    def number(self) -> int:
+        return math.prod(self.sizes) if self.flags is None else int(np.sum(self.flags))
+
+    def together(self) -> Any:
+        """The neighbours of each element, along a last axis."""
+        found = np.lib.stride_tricks.sliding_window_view(self.extended, self.sizes)
+        found = found.reshape((*self.image.shape, math.prod(self.sizes)))
+        return found if self.flags is None else found[..., np.flatnonzero(self.flags)]
+
+    def apart(self) -> list[Any]:
+        """An array like the image for each place of a neighbour."""
+        places = [at for at in np.ndindex(*self.sizes) if self.flags is None or self.flags[at]]
+        shape = known(self.image, "a filter")
+        return [self.extended[tuple(map(slice, at, np.add(at, shape).tolist()))] for at in places]
 
 
 def neighbours_of(
     name: str, image: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any, extended: Extend
-) -> Any:
+) -> Neighbours:
     """The neighbours of each element that a filter sees."""
     if axes is not None:
         refuse(f"scipy.ndimage.{name} with axes=", "give size= with a 1 for each other axis")
@@ -51,8 +72,9 @@ def neighbours_of(
     begins = [length // 2 + shift for length, shift in zip(sizes, origins, strict=True)]
     if any(not 0 <= begin < length for begin, length in zip(begins, sizes, strict=True)):
         raise ValueError("invalid origin")
-    found = windows(image, sizes, begins, [mode] * count if isinstance(mode, str) else mode, cval, extended)
-    return found if flags is None or flags.all() else found[..., np.flatnonzero(flags)]
+    margins = [(begin, length - 1 - begin) for begin, length in zip(begins, sizes, strict=True)]
+    padded = extended(image, margins, [mode] * count if isinstance(mode, str) else mode, cval)
+    return Neighbours(image, padded, tuple(sizes), None if flags is None or flags.all() else flags)
 
 
 def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> Function:
@@ -74,11 +96,12 @@ def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> F
         if 0 in known(image, name):
             return image.copy()
         near = neighbours_of(name, image, size, footprint, mode, cval, origin, axes, extended)
-        count = known(near, name)[-1]
-        place = rank_of(which, count)
-        if not 0 <= place < count:
+        place = rank_of(which, near.number)
+        if not 0 <= place < near.number:
             raise RuntimeError("rank not within filter footprint size")
-        return np.sort(near, -1)[..., place]
+        return (
+            of_rank(near.apart(), place) if near.number <= MOST_EXCHANGED else np.sort(near.together(), -1)[..., place]
+        )
 
     def median_filter(input: Any, *args: Any, **options: Any) -> Any:
         return filtered(input, None, *args, **options)
@@ -121,7 +144,7 @@ def generic(extended: Extend) -> Function:
             return image.copy()
         near = neighbours_of(
             "generic_filter", image.astype(np.float64), size, footprint, mode, cval, origin, axes, extended
-        )
+        ).together()
         options = extra_keywords or {}
         rows = near.reshape((-1, near.shape[-1]))
         found = vmap(lambda row: function(row, *extra_arguments, **options))(rows)

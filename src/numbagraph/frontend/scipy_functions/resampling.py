@@ -9,6 +9,7 @@ import numpy as np
 
 from numbagraph.frontend.scipy_functions.common import array, axis_of, inexact, known, refuse
 from numbagraph.frontend.scipy_functions.convolutions import CONVOLUTIONS, MOST_TERMS
+from numbagraph.frontend.scipy_functions.exchanges import MOST_EXCHANGED, of_rank
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load
 
@@ -31,29 +32,11 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     padded = np.pad(values, [(size // 2, size // 2) for size in sizes])
     if math.prod(sizes) <= MOST_EXCHANGED:
         starts = np.ndindex(*sizes)
-        return middle([padded[tuple(map(slice, at, np.add(at, shape).tolist()))] for at in starts])
+        near = [padded[tuple(map(slice, at, np.add(at, shape).tolist()))] for at in starts]
+        return of_rank(near, len(near) // 2)
     windows = np.lib.stride_tricks.sliding_window_view(padded, tuple(sizes))
     rows = windows.reshape((*shape, math.prod(sizes)))
     return np.sort(rows, -1)[..., math.prod(sizes) // 2]
-
-
-MOST_EXCHANGED = 9
-"""How many numbers are sorted by exchanges that are written out."""
-
-
-def middle(numbers: list[Any]) -> Any:
-    """The median of an odd number of arrays, element by element, in vector code: the largest go to the end."""
-    half = len(numbers) // 2
-    for last in range(len(numbers) - 1, half - 1, -1):
-        for k in range(last):
-            numbers[k : k + 2] = exchanged(*numbers[k : k + 2])
-    return numbers[half]
-
-
-def exchanged(one: Any, other: Any) -> tuple[Any, Any]:
-    """In the order that `numpy.sort` has, of which NaN is the last."""
-    is_larger = (other < one) | (one != one)
-    return np.where(is_larger, other, one), np.where(is_larger, one, other)
 
 
 def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time") -> Any:
