@@ -83,3 +83,16 @@ def test_pieces_by_rows_of_conditions():
         lambda x: np.piecewise(x, np.stack([x < 0, x >= 0]), [lambda x: -x, lambda x: x]),
     ):
         np.testing.assert_array_equal(graph_jit(function)(VECTOR), function(VECTOR))
+
+
+@pytest.mark.parametrize("degree", [0, 2, -1])
+def test_polynomials_of_a_degree_that_is_an_argument(degree):
+    x, y = np.array([1.0, 2.0, 3.0, 5.0]), np.array([1.0, 4.0, 2.0, 0.0])
+    functions = [lambda x, y, d: np.polyfit(x, y, d), lambda x, y, _: np.polyfit(x, y, degree)]
+    for function in functions:
+        compiled = graph_jit(function)
+        if degree >= 0:
+            np.testing.assert_allclose(compiled(x, y, degree), np.polyfit(x, y, degree), atol=1e-12)
+        else:
+            with pytest.raises(ValueError, match="expected deg >= 0"):
+                compiled(x, y, degree)

@@ -165,6 +165,7 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
     if full or cov:
         raise NotImplementedError("polyfit with full=True or cov=True: use np.linalg.lstsq of np.vander(x, deg + 1)")
     at, values = as_strong(x) + 0.0, as_strong(y) + 0.0
+    shapes.require(shapes.compare("greater_equal", deg, 0), "expected deg >= 0", ValueError)
     if at.ndim != 1:
         raise TypeError("expected 1D vector for x")
     if values.ndim not in (1, 2):
