@@ -79,6 +79,7 @@ NAMES = {
     "linalg.permutations": "permutation_of",
     "linalg.solutions": "solve_triangular solve_factored solve inv inverse cho_solve solve_tridiagonal",
     "linalg.spectra": "eigh eigvalsh qr svd svdvals",
+    "linalg.toeplitz": "solve_toeplitz",
     "linalg.tridiagonal": "tridiagonal_values",
     "nan_statistics": "nansum nanprod nancumsum nancumprod nanmax nanmin nanmean nanvar nanstd",
     "norms": "trace norm",

@@ -131,16 +131,22 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     del check_finite
     column, row = vectors(c_or_cr)
     right = inexact(b)
+    if right.ndim > 2:
+        refuse("scipy.linalg.solve_toeplitz of stacks of matrices", "numbagraph.vmap maps it over them")
     count = known(column, "solve_toeplitz")[0]
-    if known(row, "solve_toeplitz") != (count,) or known(right, "solve_toeplitz")[0] != count:
+    if known(row, "solve_toeplitz") != (count,) or known(right, "solve_toeplitz")[:1] != (count,):
         raise ValueError("Incompatible dimensions.")
     wide = np.result_type(column.dtype, row.dtype, right.dtype, np.float64)
+    if wide.kind == "f":
+        columns = right if right.ndim > 1 else right[:, None]
+        found = apply(registry["solve_toeplitz"], *(each.astype(wide) for each in (column, row, columns)))
+        return found if right.ndim > 1 else found[:, 0]
     return solved_toeplitz(column.astype(wide), row.astype(wide), right.astype(wide))
 
 
 def solved_toeplitz(column: Any, row: Any, right: Any) -> Any:
-    """The adjoint of the solution is that of the transposed matrix, and an element of the first column and row stands
-    on a diagonal of the matrix."""
+    """Of complex numbers. The adjoint of the solution is that of the transposed matrix, and an element of the first
+    column and row stands on a diagonal of the matrix."""
 
     def vjp(g: Any, y: Any, column: Any, row: Any, right: Any) -> tuple[Any, ...]:
         del right
