@@ -25,7 +25,7 @@ SMALL = 512
 """The length below which matrices are kept to one thread: several save some milliseconds at best, and where cores are
 busy, a thread that waits for others loses hundreds."""
 
-UNITARY = {"syevd": "heevd", "orgqr": "ungqr", "ormqr": "unmqr"}
+UNITARY = {"syevd": "heevd", "orghr": "unghr", "orgqr": "ungqr", "ormqr": "unmqr"}
 """What LAPACK calls a routine for complex numbers, where that is not a matter of the first letter."""
 
 

@@ -75,6 +75,7 @@ NAMES = {
         "matrix_trace matrix_norm vector_norm"
     ),
     "linalg.general": "lu_factor lu_solve factor_of lu eig eig_values eigvals expm_frechet expm",
+    "linalg.hessenberg": "hessenberg_form hessenberg_pair",
     "linalg.least_squares": "minimal_solution lstsq",
     "linalg.permutations": "permutation_of",
     "linalg.solutions": "solve_triangular solve_factored solve inv inverse cho_solve solve_tridiagonal",

@@ -108,10 +108,7 @@ def schur(
 def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.hessenberg`."""
     del overwrite_a, check_finite
-    value = square(a)
-    refused = without_derivative("hessenberg", "np.linalg.qr has a derivative")
-    like = (value, value) if calc_q else value
-    return called(bound("scipy.linalg:hessenberg", calc_q=bool(calc_q)), like, value, vjp=refused)
+    return apply(registry["hessenberg_pair" if calc_q else "hessenberg_form"], square(a))
 
 
 def vectors(c_or_cr: Any) -> tuple[Any, Any]:

@@ -76,6 +76,39 @@ def orthogonal_triangular(element: Element) -> None:
     rows_of(element, matrix, element.result(0), m, k)
 
 
+def hessenberg(vectors: bool) -> Callable[[Element], None]:
+    """The Hessenberg form of a matrix, and the unitary matrix that leads to it: of two rows, the matrix itself."""
+
+    def emit(element: Element) -> None:
+        n, fortran, code = element["m"], element.fortran, element.code
+        matrix, factors, work = element.scratch
+        columns_of(element, element.operand(0), matrix, n, n)
+        place = matrix, fortran.width(n.register), factors, work, (n * BLOCK + TABLES).least(MOST)
+        is_long = n.compare(">", 2)
+        with element.builder.if_then(is_long, likely=True):
+            fortran.lapack("gehrd", n, code.index(1), n, *place)
+        form, source = element.result(), element.matrix(matrix, n).transposed
+        zero = llvm_constant(0, code.dtype)
+
+        def put(i: Index, j: Index) -> None:
+            builder = element.builder
+            value = builder.select(i.compare("<=", j + 1), builder.load(source.address(i, j)), zero)
+            builder.store(value, form.address(i, j))
+
+        code.each(n, n, put)
+        if vectors:
+            with element.builder.if_else(is_long, likely=True) as (long, short):
+                with long:
+                    fortran.lapack("orghr", n, code.index(1), n, *place)
+                    rows_of(element, matrix, element.result(1), n, n)
+                with short:
+                    unit(element, element.results[1], n)
+
+    return emit
+
+
+TABLES = 65 * 64
+"""Elements of work memory for the triangular factors of blocks of reflections."""
 BLOCK = 64
 """Columns that LAPACK takes at a time."""
 MOST = 2**31 - 1
