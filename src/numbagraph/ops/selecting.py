@@ -111,7 +111,8 @@ def unique(
         if is_complex
         else registry["argsort"](value, stable=return_index)
     )
-    in_order = return_index or return_inverse or is_complex
+    # equal numbers with a point may be told apart; and what is sorted is read three times, but gathered as often
+    in_order = is_complex or ((return_index or return_inverse) and value.dtype.kind not in "biu")
     ordered = gather_value(value, [order], -1, checked=False) if in_order else registry["sort"](value)
     before = the_one_before(ordered)
     differs = registry["not_equal"](ordered, before)
