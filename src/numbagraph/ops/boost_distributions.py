@@ -1,4 +1,5 @@
-"""Distribution functions of counts that `scipy.stats` takes from Boost, in the precision of their operands.
+"""Distributions that `scipy.stats` takes from Boost, in the precision of their operands: functions of counts, and
+densities that are the derivatives of public functions.
 
 `betaincc` is the same function, in long double: it takes ten times as long.
 """
@@ -8,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from numbagraph.intrinsics import libm
-from numbagraph.ir.values import Op, Value
+from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.distribution_functions import (
     OF_BINOMIAL,
     OF_NEGATIVE,
+    POSITIVE,
     binomial_slope,
     negative_binomial_slope,
 )
@@ -53,3 +55,14 @@ def hypergeometric(name: str) -> Op:
 
 
 hypergeom_pmf, hypergeom_cdf, hypergeom_sf = (hypergeometric(f"hypergeom_{name}") for name in ("pmf", "cdf", "sf"))
+
+NO_SECOND = Unsupported("the non-central distributions have no second derivative here")
+
+
+def density(name: str, count: int) -> Op:
+    """Declare the density of a non-central distribution."""
+    return of_boost(name, [POSITIVE] * count, *[NO_SECOND] * count, cost=400)
+
+
+ncf_pdf, nct_pdf = density("ncf_pdf", 4), density("nct_pdf", 3)
+"""Densities of the number, the degrees of freedom and the non-centrality: derivatives of `ncfdtr` and `nctdtr`."""

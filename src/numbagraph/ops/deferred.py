@@ -11,7 +11,8 @@ NAMES = {
     "bits": "to_bits from_bits",
     "blocks": "block",
     "boost_distributions": (
-        "binom_cdf nbinom_sf binom_ppf binom_isf nbinom_ppf nbinom_isf hypergeom_pmf hypergeom_cdf hypergeom_sf"
+        "binom_cdf nbinom_sf binom_ppf binom_isf nbinom_ppf nbinom_isf hypergeom_pmf hypergeom_cdf hypergeom_sf "
+        "ncf_pdf nct_pdf"
     ),
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
@@ -168,6 +169,8 @@ CALLED = {
     "nbinom_isf": "_nbinom_isf",
     "nbinom_ppf": "_nbinom_ppf",
     "nbinom_sf": "_nbinom_sf",
+    "ncf_pdf": "_ncf_pdf",
+    "nct_pdf": "_nct_pdf",
     "polynomial_value": "polyval",
     "radians": "radians deg2rad",
     "spherical_jn": "_spherical_jn",

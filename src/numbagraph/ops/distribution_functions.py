@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 
 from numbagraph.intrinsics import special as emitters
 from numbagraph.intrinsics.vecmath import normal_quantiles
+from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Unsupported, Value
-from numbagraph.ops.arithmetic import power, sign, sqrt
+from numbagraph.ops.arithmetic import absolute, power, sign, sqrt
 from numbagraph.ops.bessel import ive
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.densities import beta_density, gamma_density
@@ -260,13 +261,60 @@ chndtrix = kernel(
 )
 chndtridf = kernel("chndtridf", [POSITIVE, (0.2, 0.3), POSITIVE])
 chndtrinc = kernel("chndtrinc", [(2.0, 3.0), (1.0, 1.5), (0.05, 0.2)])
-ncfdtr = kernel("ncfdtr", [POSITIVE, POSITIVE, POSITIVE, POSITIVE])
-ncfdtri = kernel("ncfdtri", [POSITIVE, POSITIVE, POSITIVE, PROBABILITY])
+
+
+def ratio_slope(y: Value, dfn: Value, dfd: Value, nc: Value, f: Value) -> Value:
+    """By the non-centrality, as `non_central_slope`."""
+    return 0.5 * (ncfdtr(dfn + 2, dfd, nc, f * dfn / (dfn + 2)) - y)
+
+
+def ratio_density(f: Value, dfn: Value, dfd: Value, nc: Value) -> Value:
+    """Boost's is zero at zero, and has no value at infinity."""
+    at_zero, at_end = equal(f, 0.0), equal(f, math.inf)
+    first = where(less(dfn, 2.0), math.inf, where(equal(dfn, 2.0), exp(-0.5 * nc), 0.0))
+    inside = registry["ncf_pdf"](where(at_zero | at_end, 1.0, f), dfn, dfd, nc)
+    return where(at_zero, first, where(at_end, 0.0, inside))
+
+
+def shifted_density(t: Value, df: Value, nc: Value) -> Value:
+    """Boost's has no value at infinities."""
+    is_end = equal(absolute(t), math.inf)
+    return where(is_end, 0.0, registry["nct_pdf"](where(is_end, 0.0, t), df, nc))
+
+
+ncfdtr = kernel(
+    "ncfdtr",
+    [POSITIVE, POSITIVE, POSITIVE, POSITIVE],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    ratio_slope,
+    lambda y, dfn, dfd, nc, f: ratio_density(f, dfn, dfd, nc),
+)
+ncfdtri = kernel(
+    "ncfdtri",
+    [POSITIVE, POSITIVE, POSITIVE, PROBABILITY],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    lambda f, dfn, dfd, nc, p: -ratio_slope(p, dfn, dfd, nc, f) / ratio_density(f, dfn, dfd, nc),
+    lambda f, dfn, dfd, nc, p: 1 / ratio_density(f, dfn, dfd, nc),
+)
 ncfdtridfd = kernel("ncfdtridfd", [(2.0, 3.0), (0.4, 0.6), (0.5, 1.0), (1.0, 1.5)])
 ncfdtridfn = kernel("ncfdtridfn", [(2.0, 3.0), (0.4, 0.6), (0.5, 1.0), (1.0, 1.5)])
 ncfdtrinc = kernel("ncfdtrinc", [(2.0, 3.0), (2.0, 3.0), (0.4, 0.6), (1.0, 1.5)])
-nctdtr = kernel("nctdtr", [POSITIVE, POSITIVE, POSITIVE])
-nctdtrit = kernel("nctdtrit", [POSITIVE, POSITIVE, PROBABILITY])
+nctdtr = kernel(
+    "nctdtr",
+    [POSITIVE, POSITIVE, POSITIVE],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    lambda y, df, nc, t: shifted_density(t, df, nc),
+)
+nctdtrit = kernel(
+    "nctdtrit",
+    [POSITIVE, POSITIVE, PROBABILITY],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    lambda t, df, nc, p: 1 / shifted_density(t, df, nc),
+)
 nctdtridf = kernel("nctdtridf", [(0.5, 1.0), (0.4, 0.6), (1.2, 1.5)])
 nctdtrinc = kernel("nctdtrinc", [(2.0, 3.0), (0.2, 0.4), (1.0, 2.0)])
 smirnov = kernel("smirnov", [range(1, 6), PROBABILITY], whole=(0,))
