@@ -195,6 +195,19 @@ def test_results_are_written_into_out(kind):
         np.testing.assert_equal(wrong, before)
 
 
+def test_more_arguments_than_the_stack_has_room_for():
+    single, several = compiled(double, 1.0), compiled(lambda x: (x + 1.0, x + 2.0), np.ones(2))
+    several(np.ones(2), out=(np.ones(2), np.ones(2)))
+    many = [1.0] * 3_000_000
+    with pytest.raises(TypeError, match="too many positional"):
+        single(*many)
+    with pytest.raises(TypeError, match="argument"):
+        single(*many, x=1.0)
+    with pytest.raises((TypeError, ValueError), match="out="):
+        several(np.ones(2), out=tuple(many))
+    assert single(2.0) == 4.0
+
+
 def test_a_parameter_that_is_called_out():
     f = compiled(lambda x, out: x - out, 1.0, 2.0)
     assert f(3.0, out=1.0) == f(3.0, 1.0) == f(out=1.0, x=3.0) == 2.0

@@ -75,6 +75,8 @@ _PYTHON_FUNCTIONS = (
     "PyFloat_FromDouble",
     "PyLong_AsLongLongAndOverflow",
     "PyLong_FromLongLong",
+    "PyMem_Free",
+    "PyMem_Malloc",
     "PyObject_Vectorcall",
     "PyTuple_GetItem",
     "PyTuple_New",

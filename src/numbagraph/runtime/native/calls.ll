@@ -8,6 +8,8 @@
 declare void @PyErr_Fetch(ptr, ptr, ptr) nounwind
 declare void @PyErr_NormalizeException(ptr, ptr, ptr) nounwind
 declare i32 @PyException_SetTraceback(ptr, ptr) nounwind
+declare ptr @PyMem_Malloc(i64) nounwind
+declare void @PyMem_Free(ptr) nounwind
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr) nounwind
 declare ptr @PyTuple_GetItem(ptr, i64) nounwind
 declare i64 @PyTuple_Size(ptr) nounwind
@@ -27,14 +29,21 @@ lay:
   %positional = add i64 %in_front, %count
   %all = add i64 %count, %named
   %size = shl i64 %all, 3
-  %room = add i64 %all, 2
-  %objects = alloca ptr, i64 %room, align 16
+  %room = add i64 %size, 16
+  %objects = call ptr @PyMem_Malloc(i64 %room) ; there may be more than the stack has room for
+  %is_there = icmp ne ptr %objects, null
+  br i1 %is_there, label %put, label %exhausted
+exhausted:
+  %nothing = call ptr @PyErr_NoMemory()
+  ret ptr null
+put:
   %second_at = getelementptr ptr, ptr %objects, i64 1
   %rest_at = getelementptr ptr, ptr %objects, i64 %in_front
   store ptr %first, ptr %objects
   store ptr %second, ptr %second_at
   call void @llvm.memcpy.p0.p0.i64(ptr %rest_at, ptr %arguments, i64 %size, i1 false)
   %answer = call ptr @PyObject_Vectorcall(ptr %function, ptr %objects, i64 %positional, ptr %names)
+  call void @PyMem_Free(ptr %objects)
   ret ptr %answer
 }
 
@@ -135,12 +144,19 @@ define internal ptr @write_all(ptr %functions, ptr %arguments, i64 %count, ptr %
 entry:
   %target_count = call i64 @PyTuple_Size(ptr %targets)
   %all = add i64 %count, %target_count
-  %objects = alloca ptr, i64 %all, align 16
+  %room = shl i64 %all, 3
+  %objects = call ptr @PyMem_Malloc(i64 %room)
+  %is_there = icmp ne ptr %objects, null
+  br i1 %is_there, label %begin, label %exhausted
+exhausted:
+  %nothing = call ptr @PyErr_NoMemory()
+  ret ptr null
+begin:
   %size = shl i64 %count, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %objects, ptr %arguments, i64 %size, i1 false)
   br label %next
 next:
-  %index = phi i64 [ 0, %entry ], [ %index_after, %lay ]
+  %index = phi i64 [ 0, %begin ], [ %index_after, %lay ]
   %more = icmp slt i64 %index, %target_count
   br i1 %more, label %lay, label %done
 lay:
@@ -152,6 +168,7 @@ lay:
   br label %next
 done:
   %answer = call ptr @first_answer(ptr %functions, ptr %objects, i64 %all)
+  call void @PyMem_Free(ptr %objects)
   ret ptr %answer
 }
 
