@@ -206,6 +206,12 @@ def test_more_arguments_than_the_stack_has_room_for():
     with pytest.raises((TypeError, ValueError), match="out="):
         several(np.ones(2), out=tuple(many))
     assert single(2.0) == 4.0
+    generator = np.random.default_rng(0)
+    drawing = compiled(lambda generator, x: generator.normal() + x, generator, 1.0)
+    state = generator.bit_generator.state
+    with pytest.raises(TypeError, match="too many positional"):
+        drawing(generator, *many)
+    assert generator.bit_generator.state == state
 
 
 def test_a_parameter_that_is_called_out():

@@ -12,6 +12,9 @@ declare void @PyErr_Fetch(ptr, ptr, ptr) nounwind
 declare void @PyErr_Restore(ptr, ptr, ptr) nounwind
 declare ptr @PyObject_CallFunctionObjArgs(ptr, ...) nounwind
 declare ptr @PyObject_GetAttr(ptr, ptr) nounwind
+declare ptr @PyErr_NoMemory() nounwind
+declare ptr @PyMem_Malloc(i64) nounwind
+declare void @PyMem_Free(ptr) nounwind
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr) nounwind
 declare ptr @PyObject_VectorcallMethod(ptr, ptr, i64, ptr) nounwind
 declare void @Py_DecRef(ptr) nounwind
@@ -89,14 +92,22 @@ define internal ptr @run_on_words(ptr %record, ptr %source, ptr %objects, i64 %g
 call:
   %words = field ArrayFields.data of %array
   call void @llvm.memcpy.p0.p0.i64(ptr %words, ptr %before, i64 %bytes, i1 false)
-  %arguments = alloca ptr, i64 %given
   %size = shl i64 %given, 3
+  %arguments = call ptr @PyMem_Malloc(i64 %size) ; there may be more than the stack has room for
+  %has_room = icmp ne ptr %arguments, null
+  br i1 %has_room, label %copy, label %exhausted
+exhausted:
+  call void @Py_DecRef(ptr %array)
+  %nothing = call ptr @PyErr_NoMemory()
+  ret ptr null
+copy:
   call void @llvm.memcpy.p0.p0.i64(ptr %arguments, ptr %objects, i64 %size, i1 false)
   %number = field Drawing.number of %record
   %place = getelementptr ptr, ptr %arguments, i64 %number
   store ptr %array, ptr %place
   %run = field Drawing.run of %record
   %result = call ptr @PyObject_Vectorcall(ptr %run, ptr %arguments, i64 %given, ptr null)
+  call void @PyMem_Free(ptr %arguments)
   %is_raised = icmp eq ptr %result, null
   %is_refused = icmp eq ptr %result, @NotImplemented
   %is_nothing = or i1 %is_raised, %is_refused
