@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from numbagraph.blockwise.reduction import start_of
 from numbagraph.frontend.branches import cond
+from numbagraph.frontend.keys import known_mask
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, assigned_key, to_value, user_source
 from numbagraph.frontend.ufuncs import loop_dtype
@@ -165,27 +166,58 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
         key = assigned_key(indices, operand, array.ndim, to_value)
         array[...] = apply(add_index, array, key, operand)
         return
-    count = array.size
-    numbers = Tracer(iota(count.value if isinstance(count, Tracer) else count)).reshape(array.shape)
-    places = numbers[indices]
-    values = [] if operand is None else [np.broadcast_to(as_array(operand), places.shape).reshape(-1)]
+    # without an operand, no sequence says how long the loop takes, which must be known to write where an array lies
+    key, rank = without_rows(indices, array.ndim) if operand is not None else (indices, array.ndim)
+    lengths, row = array.shape[:rank], array.shape[rank:]
+    numbers = Tracer(iota(shapes.product([each.value if isinstance(each, Tracer) else each for each in lengths])))
+    places = numbers.reshape(lengths)[key]
+    values = []
+    if operand is not None:
+        flat = (places.size, *row)
+        values = [np.broadcast_to(as_array(operand), (*places.shape, *row)).reshape(flat)]
 
-    def step(so_far: Any, row: Any) -> tuple[Any, None]:
-        place, *operands = row
+    def step(so_far: Any, now: Any) -> tuple[Any, None]:
+        place, *operands = now
         return replaced(so_far, place, ufunc(element(so_far, place), *operands)), None
 
-    array[...] = scan(step, array.reshape(-1), [places.reshape(-1), *values], keep="last")[0].reshape(array.shape)
+    rows = array if rank == 1 else array.reshape((numbers.size, *row))
+    found, _ = scan(step, rows, [places.reshape(-1), *values], keep="last")
+    array[...] = found if rank == 1 else found.reshape(array.shape)
+
+
+def without_rows(key: Any, ndim: int) -> tuple[tuple[Any, ...], int]:
+    """The part of a key that says which rows there are, and how many dimensions it is about: those behind it are taken
+    whole, so that a loop along them has no position that stands twice."""
+    parts = list(key if isinstance(key, tuple) else (key,))
+    if any(part is Ellipsis for part in parts[:-1]):
+        return tuple(parts), ndim
+    while parts and (parts[-1] is Ellipsis or is_whole(parts[-1])):
+        parts.pop()
+    counts = [dimensions(part) for part in parts]
+    return tuple(parts), min(sum(counts), ndim)
+
+
+def is_whole(part: Any) -> bool:
+    return isinstance(part, slice) and part.start is None and part.stop is None and part.step is None
+
+
+def dimensions(part: Any) -> int:
+    """How many dimensions of an array part of a key is about; a mask is about all of its own."""
+    mask = part if isinstance(part, Tracer) and part.dtype.kind == "b" else known_mask(part)
+    if mask is not None:
+        return mask.ndim
+    return int(part is not None and not isinstance(part, (bool, np.bool_)))
 
 
 def element(array: Tracer, place: Tracer) -> Tracer:
-    """An element of a vector, at a place that is known to lie in it."""
-    return Tracer(registry["pick"].bind(array.value, place.value, axis=-1, checked=False))
+    """A row of an array, at a place that is known to lie in it."""
+    return Tracer(registry["pick"].bind(array.value, place.value, axis=-array.ndim, checked=False))
 
 
 def replaced(array: Tracer, place: Tracer, number: Any) -> Tracer:
-    """A vector with another number at such a place."""
+    """An array with another row at such a place."""
     update = as_array(number).astype(array.dtype, copy=False)
-    return Tracer(registry["put_at"].bind(array.value, update.value, place.value, axis=-1, checked=(False,)))
+    return Tracer(registry["put_at"].bind(array.value, update.value, place.value, axis=-array.ndim, checked=(False,)))
 
 
 def is_sum_from_zero(array: Tracer, operand: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from numbagraph.intrinsics.ir import Buffer, Literal
+from numbagraph.intrinsics.ir import Buffer, Literal, Scalar
 from numbagraph.ir.values import Constant, Dim, Node, Value
 from numbagraph.loops import buffers
 from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
@@ -35,6 +35,12 @@ def is_of_numbers(step: Step) -> bool:
     if isinstance(step, Branch):
         return all(is_of_numbers(each) for region in step.regions for each in region.program.body.members())
     return isinstance(step, (Compute, Check)) or (isinstance(step, Kernel) and not step.loops)
+
+
+def is_over_a_row(step: Step, rows: Collection[Sequence[Scalar]]) -> bool:
+    """Whether a step is a nest over as many elements as a row of a sequence has: all of them together take as long as
+    one over that sequence."""
+    return isinstance(step, Kernel) and tuple(loop.extent for loop in step.loops) in rows
 
 
 def may_be_uninterruptible(value: Value) -> bool:
@@ -78,9 +84,11 @@ def can_be_uninterruptible(loop: Loop) -> bool:
     it once it has begun. Where its checks do not hold in all steps, it is another loop, on memory of its own."""
     program = loop.body.program
     temporaries = [buffer for slot in program.body.slots for buffer in slot]
+    sequences = range(len(loop.carried), len(loop.carried) + len(loop.sequences))
+    rows = {tuple(leaf.extents) for number, leaf in program.leaves.items() if number in sequences}
     return (
         loop.bounded_by_length
-        and all(map(is_of_numbers, program.body.members()))
+        and all(is_of_numbers(each) or is_over_a_row(each, rows) for each in program.body.members())
         and not any(each.extents for each in temporaries)
         and not region_fails(loop.body)
     )
