@@ -163,7 +163,25 @@ def _is_zero(emitter: Emitter, value: ir.Value) -> ir.Value:
 def left_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     """0 when all bits are shifted out."""
     amount, fits = _shift_amount(emitter, y)
+    if emitter.chained:
+        return chained_left_shift(emitter, x, amount, fits)
     return emitter.builder.select(fits, emitter.builder.shl(x.value, amount), _constant(x, 0))
+
+
+def chained_left_shift(emitter: Emitter, x: Operand, amount: ir.Value, fits: ir.Value) -> ir.Value:
+    """With a branch that is predicted: the next step of a loop waits for the shift alone. LLVM would make a select of
+    an empty block."""
+    builder = emitter.builder
+    with builder.if_else(fits, likely=True) as (all_bits, none):
+        with all_bits:
+            shifted, before = builder.shl(x.value, amount), builder.block
+        with none:
+            builder.call(emitter.function("llvm.sideeffect", ir.VoidType(), [], pure=False), [])
+            after = builder.block
+    result = builder.phi(x.value.type)
+    result.add_incoming(shifted, before)
+    result.add_incoming(_constant(x, 0), after)
+    return result
 
 
 def right_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:

@@ -1,4 +1,4 @@
-"""Chains of heaviside's steps, which branch where a number is positive."""
+"""Chains of steps that have a branch: of `heaviside` where a number is positive, of shifts where no bit is left."""
 
 import numpy as np
 import pytest
@@ -38,3 +38,25 @@ def test_chains(function, dtype):
         np.testing.assert_array_equal(found, wanted)
         zero = wanted == 0
         np.testing.assert_array_equal(np.signbit(found[zero]), np.signbit(wanted[zero]))
+
+
+def shifted(x):
+    """A step of Python's own loop, whose result is a step's first operand, or its second."""
+    first = second = x[0]
+    for each in x:
+        first, second = np.left_shift(first, each), np.left_shift(each, second)
+    return first, second
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("function", [np.left_shift.accumulate, np.left_shift.reduce, shifted])
+def test_chains_of_shifts(function, dtype):
+    """By amounts within the width of a type, at its ends, beyond it and, of what has a sign, negative ones."""
+    compiled, bits = graph_jit(lambda x: function(x)), np.iinfo(dtype).bits
+    amounts = [1, 0, bits - 1, bits, bits + 1, *([-1, np.iinfo(dtype).min] if np.iinfo(dtype).min else []), 2]
+    triples = np.stack(np.meshgrid(*[np.array(amounts, dtype)] * 3), -1).reshape(-1, 3)
+    rng = np.random.default_rng(0)
+    for x in [*triples, rng.integers(0, 3, 50).astype(dtype), np.zeros(9, dtype), triples[::-5, 1]]:
+        found, wanted = np.asarray(compiled(x)), np.asarray(function(x))
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
