@@ -1,15 +1,15 @@
-"""Checks of run-time indices before the first step that overwrites an argument: then it is written where it lies, since
-nothing can fail any more once it has begun to change."""
+"""Checks of run-time indices, and of what was required, before the first step that overwrites an argument: then it is
+written where it lies, since nothing can fail any more once it has begun to change."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from numbagraph.intrinsics.ir import Buffer, CheckedIndex, Load, LoopIndex, Register, literal, walk
+from numbagraph.intrinsics.ir import Buffer, CheckedIndex, Load, LoopIndex, Register, Scalar, literal, walk
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Input, Value
-from numbagraph.loops.ir import Compute, Kernel, Output, Step, Store
+from numbagraph.loops.ir import Check, Compute, Kernel, Output, Step, Store
 
 
 def with_early_checks(steps: Sequence[Step], written: Collection[Buffer]) -> list[Step]:
@@ -29,6 +29,9 @@ def with_early_checks(steps: Sequence[Step], written: Collection[Buffer]) -> lis
         if not step.checks():
             rest.append(step)
             continue
+        if isinstance(step, Check) and are_known(step.scalars(), changed, unknown):
+            checks.append(step)
+            continue
         if not isinstance(step, Kernel) or step.alternative is not None:
             return [*steps]
         indices = [each for each in step.scalars() if isinstance(each, CheckedIndex)]
@@ -39,8 +42,8 @@ def with_early_checks(steps: Sequence[Step], written: Collection[Buffer]) -> lis
     return [*steps[:first], *checks, *rest]
 
 
-def are_known(indices: Iterable[CheckedIndex], changed: Collection[Buffer], unknown: Collection[Value]) -> bool:
-    """Whether indices use neither memory nor values that come later."""
+def are_known(indices: Iterable[Scalar], changed: Collection[Buffer], unknown: Collection[Value]) -> bool:
+    """Whether indices, or conditions, use neither memory nor values that come later."""
     return not any(
         (isinstance(each, Load) and each.buffer.owner in changed)
         or (isinstance(each, Register) and each.value in unknown)

@@ -23,7 +23,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Extent, Node, Value, at_source, constant, toposort
-from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.gathering import gather_value, put_at
 from numbagraph.ops.masks import count_true, is_count, is_late, pack, unpack
 from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value
 
@@ -234,6 +234,31 @@ def unpacking(code: Unpacking, node: Node) -> Form | Value | None:
     return None if is_late(value.shape[axis]) else unpacked(code.real(value), code.real(mask), axis)
 
 
+def chosen_or_assigned(code: Unpacking, node: Node) -> Form | Value | None:
+    """``x[mask] = v`` writes the elements of ``v`` at the positions that the mask selects, and no others. A derivative
+    by ``v`` would have to ask which of several updates of a position stays."""
+    selecting, update, own = node.inputs
+    if code.last and isinstance(update, Node) and update.op is unpack and not {update, own, selecting} & {*code.forms}:
+        value, mask = map(code.real, update.inputs)
+        axis = update.attrs["axis"]
+        extent = shapes.resolve(value.shape[axis])
+        if selects(code.values[selecting], mask) and shapes.not_one(extent) and not is_late(extent):
+            found = registry["true_positions"](reshape_value(mask, [shapes.product(mask.shape)]), extent)
+            positions = [found]
+            for length in reversed(mask.shape[1:]):
+                positions[:1] = (registry[name](positions[0], length) for name in ("floor_divide", "remainder"))
+            checked = (False,) * mask.ndim
+            return put_at.bind(code.real(own), value, *positions, axis=axis - mask.ndim + 1, checked=checked)
+    return elementwise(code, node)
+
+
+def selects(selecting: Value, mask: Value) -> bool:
+    """Whether a condition is a mask, with further dimensions."""
+    while isinstance(selecting, Node) and selecting.op is registry["expand_dims"]:
+        (selecting,) = selecting.inputs
+    return selecting is mask
+
+
 def repeated(code: Unpacking, node: Node) -> Form | None:
     """What is broadcast to the length of selected elements."""
     value, *sizes = node.inputs
@@ -334,6 +359,7 @@ REWRITERS: dict[Any, Rewriter] = {
     count_true: counted,
     pack: packing,
     unpack: unpacking,
+    registry["where"]: chosen_or_assigned,
     registry["broadcast_to"]: repeated,
     registry["full"]: repeated,
     registry["iota"]: numbered,
