@@ -242,7 +242,8 @@ def chosen_or_assigned(code: Unpacking, node: Node) -> Form | Value | None:
         value, mask = map(code.real, update.inputs)
         axis = update.attrs["axis"]
         extent = shapes.resolve(value.shape[axis])
-        if selects(code.values[selecting], mask) and shapes.not_one(extent) and not is_late(extent):
+        known = shapes.not_one(extent) and not is_late(extent)
+        if known and is_like(update, node) and is_like(own, node) and selects(code.values[selecting], mask):
             found = registry["true_positions"](reshape_value(mask, [shapes.product(mask.shape)]), extent)
             positions = [found]
             for length in reversed(mask.shape[1:]):
@@ -250,6 +251,12 @@ def chosen_or_assigned(code: Unpacking, node: Node) -> Form | Value | None:
             checked = (False,) * mask.ndim
             return put_at.bind(code.real(own), value, *positions, axis=axis - mask.ndim + 1, checked=checked)
     return elementwise(code, node)
+
+
+def is_like(value: Value, other: Value) -> bool:
+    """Whether a value has the dtype and shape of another one."""
+    same = value.ndim == other.ndim and all(map(shapes.same, value.shape, other.shape))
+    return same and value.dtype == other.dtype
 
 
 def selects(selecting: Value, mask: Value) -> bool:
@@ -416,7 +423,7 @@ def under_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last: b
     is taken of what is the ``last``."""
     known = set(known)
     order = toposort(values, known)
-    if not any(map(is_count, order)):
+    if not any(map(is_of_mask, order)):
         return list(values)
     code = Unpacking(last=last)
     code.values.update(zip(known, known, strict=True))
@@ -430,10 +437,15 @@ def is_packed(value: Value) -> bool:
     return isinstance(value, Node) and value.op in (pack, unpack)
 
 
+def is_of_mask(value: Value) -> bool:
+    """Whether a value stands for selected elements, or for how many there are."""
+    return is_count(value) or is_packed(value)
+
+
 def without_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last: bool = False) -> list[Value]:
     """Values without nodes that stand for selected elements."""
     known = set(known)
-    if not any(map(is_count, toposort(values, known))):
+    if not any(map(is_of_mask, toposort(values, known))):
         return list(values)
     return with_numbers(under_masks(values, known, last=last), known)
 
