@@ -79,6 +79,7 @@ NAMES = {
     "linalg.hessenberg": "hessenberg_form hessenberg_pair",
     "linalg.least_squares": "minimal_solution lstsq",
     "linalg.permutations": "permutation_of",
+    "linalg.reflections": "product_with_q product_of_q",
     "linalg.solutions": "solve_triangular solve_factored solve inv inverse cho_solve solve_tridiagonal",
     "linalg.spectra": "eigh eigvalsh qr svd svdvals",
     "linalg.toeplitz": "solve_toeplitz",

@@ -115,6 +115,11 @@ def _(node: Node, _of: Known) -> Structure:
     return UPPER if node.attrs["result"] else orthogonal_if_square(node)
 
 
+@about("product_of_q", "product_with_q")
+def _(node: Node, _of: Known) -> Structure:
+    return UPPER if node.attrs["result"] else NONE
+
+
 @about("eigh")
 def _(node: Node, _of: Known) -> Structure:
     return ORTHOGONAL if node.attrs["result"] else NONE

@@ -96,6 +96,9 @@ PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     GraphPass("numbagraph.rewrite.values_alone:values_alone", ("eig", "eigh", "svd"), name="values alone"),
     GraphPass("numbagraph.rewrite.inverses_alone:inverses_alone", ("solve_factored",), name="inverses alone"),
+    GraphPass(
+        "numbagraph.rewrite.products_by_q:products_by_q", ("product_of_q", "product_with_q"), name="products by Q"
+    ),
     GraphPass("numbagraph.rewrite.assignments:assignments_in_turn", ("set_slice",), name="assignments in turn"),
     GraphPass("numbagraph.rewrite.branching:branching_choices", ("where",), serial=True, name="choices that branch"),
     GraphPass("numbagraph.rewrite.joined_branches:joined_branches", ("switch",), name="joined branches"),

@@ -137,7 +137,7 @@ def qr_multiply(
     overwrite_a: bool = False,
     overwrite_c: bool = False,
 ) -> Pair:
-    """`scipy.linalg.qr_multiply`. Columns of Q may have another sign."""
+    """`scipy.linalg.qr_multiply`."""
     del overwrite_a, overwrite_c
     if mode not in ("left", "right"):
         raise ValueError(f"Mode argument can only be 'left' or 'right' but not {mode!r}")
@@ -145,10 +145,20 @@ def qr_multiply(
         refuse(
             "scipy.linalg.qr_multiply with pivoting", "scipy.linalg.qr(a, pivoting=True) by numbagraph.pure_callback"
         )
-    factor, upper = np.linalg.qr(inexact(a))
+    matrix, other = inexact(a), inexact(c)
+    if np.result_type(matrix.dtype, other.dtype) == matrix.dtype and other.ndim:
+        return product_and_factor(matrix, other, mode == "left", bool(conjugate))
+    factor, upper = np.linalg.qr(matrix)
     factor = np.conj(factor) if conjugate else factor
-    other = inexact(c)
     return (factor @ other if mode == "left" else other @ factor), upper
+
+
+def product_and_factor(matrix: Any, other: Any, left: bool, conjugate: bool) -> Pair:
+    """The product with Q, and R, in one dtype."""
+    is_vector, axis = other.ndim == 1, -1 if left else -2
+    other = np.expand_dims(other, axis) if is_vector else other
+    found, upper = apply(registry["product_of_q" if left else "product_with_q"], matrix, other, conjugate)
+    return np.squeeze(found, axis) if is_vector else found, upper
 
 
 FUNCTIONS = {

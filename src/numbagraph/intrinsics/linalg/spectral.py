@@ -11,7 +11,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, llvm_constant
 from numbagraph.intrinsics.formula import Complex
 from numbagraph.intrinsics.fortran import Fortran
-from numbagraph.intrinsics.linalg.copies import columns_of, move, rows_of, unit
+from numbagraph.intrinsics.linalg.copies import columns_of, move, rows_of, transpose, unit
 from numbagraph.intrinsics.matrices import Code, Index, Matrix, StackVariable
 from numbagraph.ir.types import real_dtype
 
@@ -54,26 +54,27 @@ def symmetric(vectors: bool) -> Callable[[Element], ir.Value]:
 
 def orthogonal_triangular(element: Element) -> None:
     """Householder's reflections, of which as many columns of Q are made as the result has."""
-    m, n, k, fortran, code = element["m"], element["n"], element["k"], element.fortran, element.code
+    m, n, k, fortran = element["m"], element["n"], element["k"], element.fortran
     matrix, factors, work = element.scratch
     columns_of(element, element.operand(0), matrix, m, n)
     size = ((n + k) * BLOCK + 1).least(MOST)
     width = fortran.width(m.register)
     fortran.lapack("geqrf", m, n, matrix, width, factors, work, size)
-    upper = element.result(1)
-    zero = llvm_constant(0, code.dtype)
-    source = element.matrix(matrix, m).transposed
-
-    def put(i: Index, j: Index) -> None:
-        builder = element.builder
-        value = builder.load(source.address(i.least(m - 1), j))
-        value = builder.select(i.compare("<=", j), value, zero)
-        builder.store(value, upper.address(i, j))
-
-    code.each(k, n, put)
+    upper_part(element, matrix, element.result(1), m, k, n)
     reflections = m.least(n).least(k)
     fortran.lapack("orgqr", m, k, reflections, matrix, width, factors, work, size)
     rows_of(element, matrix, element.result(0), m, k)
+
+
+def upper_part(element: Element, matrix: ir.Value, target: Matrix, m: Index, rows: Index, columns: Index) -> None:
+    """The first rows of a matrix in Fortran's order, which has m of them, and zeros below the diagonal."""
+    transpose(element, element.matrix(matrix, m, target.dtype), target, columns, rows)
+    zero = llvm_constant(0, target.dtype)
+
+    def clear(i: Index) -> None:
+        element.code.loop(0, columns.least(i), lambda j: element.builder.store(zero, target.address(i, j)))
+
+    element.code.loop(0, rows, clear)
 
 
 def hessenberg(vectors: bool) -> Callable[[Element], None]:
