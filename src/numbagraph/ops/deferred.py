@@ -77,6 +77,7 @@ NAMES = {
     ),
     "linalg.general": "lu_factor lu_solve factor_of lu eig eig_values eigvals expm_frechet expm",
     "linalg.hessenberg": "hessenberg_form hessenberg_pair",
+    "linalg.indefinite": "factors_of_blocks",
     "linalg.least_squares": "minimal_solution lstsq",
     "linalg.permutations": "permutation_of",
     "linalg.reflections": "product_with_q product_of_q",

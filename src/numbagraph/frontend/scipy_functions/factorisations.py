@@ -1,18 +1,20 @@
-"""Factorisations of matrices that SciPy is called for from compiled code. They have no derivatives."""
+"""Factorisations of matrices without derivatives. SciPy is called for most of them from compiled code."""
 
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import numpy as np
 
 from numbagraph.frontend.capture.numbers import is_traced
+from numbagraph.frontend.capture.printing import write_later
 from numbagraph.frontend.scipy_functions.common import Function, bound, called, inexact, known, refuse
-from numbagraph.ir.op import load
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.op import load, registry
 
 ARRAYS = {
-    "ldl": ("A",),
     "qz": ("A", "B"),
     "cossin": ("X",),
     "qr_insert": ("Q", "R", "u"),
@@ -22,7 +24,6 @@ ARRAYS = {
 """The arguments that are arrays."""
 
 SMOOTH = {
-    "ldl": "np.linalg.cholesky has one",
     "qz": "np.linalg.eig of np.linalg.solve(B, A) has one",
     "cossin": "np.linalg.svd of each block has one",
     "qr_insert": "np.linalg.qr of the matrix with the rows has one",
@@ -73,4 +74,27 @@ def unit(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.ones(shape, dtype) if len(shape) < 2 else np.broadcast_to(np.eye(*shape[-2:], dtype=dtype), shape).copy()
 
 
-FUNCTIONS: dict[str, Function] = {name: factorisation(name) for name in ARRAYS}
+def ldl(
+    A: Any, lower: bool = True, hermitian: bool = True, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Any, Any, Any]:
+    """`scipy.linalg.ldl`."""
+    del overwrite_a
+    options = {"lower": lower, "hermitian": hermitian, "check_finite": check_finite}
+    options = {name: each for name, each in options.items() if is_traced((), {name: each})}
+    if options:
+        refuse(f"scipy.linalg.ldl with traced {' or '.join(options)}", "pass a number of Python")
+    matrix = np.atleast_2d(inexact(A))
+    matrix = apply(registry["asarray_chkfinite"], matrix) if check_finite else matrix
+    if hermitian and matrix.dtype.kind == "c":
+        ignored = np.any(np.imag(np.diagonal(matrix, 0, -2, -1)))
+        write_later("scipy.linalg.ldl", warn_of_what_is_ignored, (ignored,))
+    return apply(registry["factors_of_blocks"], matrix, lower, hermitian)
+
+
+def warn_of_what_is_ignored(ignored: np.bool_) -> None:
+    if ignored:
+        text = "scipy.linalg.ldl ignores the imaginary parts of the diagonal: hermitian=False is for symmetric matrices"
+        warnings.warn(text, np.exceptions.ComplexWarning, stacklevel=2)
+
+
+FUNCTIONS: dict[str, Function] = {"ldl": ldl, **{name: factorisation(name) for name in ARRAYS}}
