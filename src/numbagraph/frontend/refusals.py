@@ -20,7 +20,6 @@ INSTEAD = {
     "scipy.special._riemann_zeta": "special.zetac(x) + 1 is the zeta function",
     "scipy.special.hankel1": "of real numbers it is special.jv(v, x) + 1j * special.yv(v, x)",
     "scipy.special.hankel2": "of real numbers it is special.jv(v, x) - 1j * special.yv(v, x)",
-    "scipy.special.kelvin": "special.ber, bei, ker, kei and berp, beip, kerp, keip are its parts",
     "scipy.special.wofz": "special.erfcx is its value on the imaginary axis",
 }
 """By the name that users call."""

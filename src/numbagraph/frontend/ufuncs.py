@@ -11,15 +11,20 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, convert, kind_of
 from numbagraph.frontend.refusals import unsupported
 from numbagraph.ir import shapes
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.shape import expand_at, move
+
+COMPLEX_RESULTS = frozenset(("kelvin", "modfresnelp", "modfresnelm"))
+"""Ufuncs of real numbers that have complex results, which are made of ops."""
 
 
 def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The op that a ufunc's method stands for, on values."""
     op = registry.find(ufunc if method == "__call__" else (ufunc, method))
+    if op is None and method == "__call__" and ufunc.__name__ in COMPLEX_RESULTS:
+        op = load(f"numbagraph.ops.complex_results:{ufunc.__name__}")
     if op is None:
         raise unsupported(ufunc)
     if method != "__call__":

@@ -134,17 +134,22 @@ def kelvin_terms(first: int) -> list[float]:
     return found
 
 
-ber = kernel("ber", [POSITIVE], lambda y, x: berp(x))
-bei = kernel("bei", [POSITIVE], lambda y, x: beip(x))
-berp = kernel("berp", [POSITIVE], lambda y, x: -bei(x) - near_zero(x, kelvin_terms(4), lambda away: y / away))
-beip = kernel("beip", [POSITIVE], lambda y, x: ber(x) - near_zero(x, kelvin_terms(2), lambda away: y / away))
-ker = kernel("ker", [POSITIVE], lambda y, x: kerp(x))
-kei = kernel("kei", [POSITIVE], lambda y, x: keip(x))
-kerp = kernel(
-    "kerp", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: -kei(x) - y / x, kerp, y)
+def kelvin_part(result: int, name: str, slope: Callable[[Value, Value], Value]) -> Op:
+    """Declare one. Functions of the same number are parts of one call."""
+    return kernel(name, [POSITIVE], slope, emit=libm.part_of_several("kelvin", result), cost=400)
+
+
+ber = kelvin_part(0, "ber", lambda y, x: berp(x))
+bei = kelvin_part(1, "bei", lambda y, x: beip(x))
+ker = kelvin_part(2, "ker", lambda y, x: kerp(x))
+kei = kelvin_part(3, "kei", lambda y, x: keip(x))
+berp = kelvin_part(4, "berp", lambda y, x: -bei(x) - near_zero(x, kelvin_terms(4), lambda away: y / away))
+beip = kelvin_part(5, "beip", lambda y, x: ber(x) - near_zero(x, kelvin_terms(2), lambda away: y / away))
+kerp = kelvin_part(
+    6, "kerp", lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: -kei(x) - y / x, kerp, y)
 )
-keip = kernel(
-    "keip", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: -0.5 * log(x), lambda x, y: ker(x) - y / x, keip, y)
+keip = kelvin_part(
+    7, "keip", lambda y, x: at_edge(x, 0.0, lambda x: -0.5 * log(x), lambda x, y: ker(x) - y / x, keip, y)
 )
 
 airy = kernels(

@@ -5,8 +5,8 @@ NAMES = {
     "bessel": "i0 i1 i0e i1e jv iv ive kve kve_derivative",
     "bessel_01": "j0 j1 y0 y1",
     "bessel_functions": (
-        "k0 k1 k0e k1e jve yv yve yn kv kn spherical_jn spherical_yn spherical_kn struve modstruve ber bei berp beip "
-        "ker kei kerp keip airy airye wright_bessel log_wright_bessel besselpoly"
+        "k0 k1 k0e k1e jve yv yve yn kv kn spherical_jn spherical_yn spherical_kn struve modstruve ber bei ker kei "
+        "berp beip kerp keip airy airye wright_bessel log_wright_bessel besselpoly"
     ),
     "bits": "to_bits from_bits",
     "blocks": "block",

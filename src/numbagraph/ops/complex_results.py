@@ -1,0 +1,82 @@
+"""Functions of `scipy.special` whose results are complex, in ops of their parts. Numbers in brackets are those of the
+DLMF."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import Kind, as_value, convert, promote
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.values import Value
+from numbagraph.ops.arithmetic import absolute, complex_of
+from numbagraph.ops.comparison import less
+from numbagraph.ops.removable import power_series
+from numbagraph.ops.selection import where
+from numbagraph.ops.trigonometric import cos, sin
+
+
+def kelvin(x: Any) -> tuple[Value, ...]:
+    """`scipy.special.kelvin`. [10.61.1, 10.61.2]"""
+    pairs = ("ber", "bei"), ("ker", "kei"), ("berp", "beip"), ("kerp", "keip")
+    return tuple(complex_of(*(registry[name](x) for name in pair)) for pair in pairs)
+
+
+FAR = 6.5
+"""From where the asymptotic series of the auxiliary functions have all digits."""
+
+
+def in_fourths(first: int) -> list[float]:
+    """14 terms of an auxiliary function: of the asymptotic series' terms every second one, from ``first``. [7.12.2]"""
+    return [(-1) ** k * math.prod(range(1, 4 * k + 2 * first, 2)) / 2 ** (2 * k + first) for k in range(14)]
+
+
+def loop_dtypes(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    """Of the operand and of a result."""
+    return load("scipy.special:modfresnelp").resolve_dtypes((*kinds, None, None))[:2]
+
+
+def modified_fresnel(x: Any, sign: float) -> tuple[Value, Value]:
+    """The integral of ``exp(sign * 1j * t**2)`` from ``x`` to infinity, and what it is beside its oscillation. [7.2.6]
+
+    Up to `FAR` they are made of Fresnel's integrals, and beyond of the auxiliary functions [7.5.3, 7.5.4]. An
+    integral up to an infinite number is its limit, as is one whose phase overflows.
+    """
+    (given,) = promote(loop_dtypes, (as_value(x),))
+    number = convert(given, FLOAT64)
+    size, square, is_negative = absolute(number), number * number, less(number, 0.0)
+    is_far, c, s = less(FAR, size), cos(square), sin(square)
+
+    several: Any = registry["fresnel"]
+    sine, cosine = several(where(is_far, 0.0, number) * math.sqrt(2 / math.pi))
+    together, apart = 1.0 - cosine - sine, cosine - sine
+    near = 0.5 - cosine, 0.5 - sine, together * c + apart * s, apart * c - together * s
+
+    inverse = 1.0 / where(is_far, size, FAR)
+    per_square = inverse * inverse
+    fourth, scale = per_square * per_square, inverse / math.sqrt(2 * math.pi)
+    f = scale * power_series(fourth, in_fourths(0))
+    g = scale * per_square * power_series(fourth, in_fourths(1))
+    has_phase = less(square, math.inf)
+    a, b = where(has_phase, g * c - f * s, 0.0), where(has_phase, f * c + g * s, 0.0)
+    mirrored = 1.0 - a, 1.0 - b, 2.0 * c - (f + g), -2.0 * s - (f - g)
+    far = [where(is_negative, *each) for each in zip(mirrored, (a, b, f + g, f - g), strict=True)]
+
+    scales = (math.sqrt(math.pi / 2),) * 2 + (0.5,) * 2
+    parts = [where(is_far, *each) * scale for *each, scale in zip(far, near, scales, strict=True)]
+    dtype = COMPLEX64 if given.dtype == FLOAT32 else COMPLEX128
+    integral, smooth = (complex_of(parts[k], sign * parts[k + 1]) for k in (0, 2))
+    return convert(integral, dtype), convert(smooth, dtype)
+
+
+def modfresnelp(x: Any) -> tuple[Value, Value]:
+    """`scipy.special.modfresnelp`."""
+    return modified_fresnel(x, 1.0)
+
+
+def modfresnelm(x: Any) -> tuple[Value, Value]:
+    """`scipy.special.modfresnelm`."""
+    return modified_fresnel(x, -1.0)

@@ -1,0 +1,109 @@
+"""Functions of `scipy.special` whose results are complex."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import special
+
+from numbagraph import graph_jit, jvp, vmap
+
+NUMBERS = np.array([1e-300, 1e-8, 0.3, 1.0, 2.5, 4.9, 6.4, 6.6, 9.0, 20.0, 99.0])
+AROUND = np.array([0.0, -0.0, 1.0, -1.0, -1e-300, -20.0, 1e4, 1e8, 1e300, np.inf, -np.inf, np.nan])
+FRESNEL = {"modfresnelp": 1, "modfresnelm": -1}
+
+
+def exact(sign, x):
+    """The integral, and what it is beside its oscillation. [DLMF 7.2.6]"""
+    with mp.workdps(60):
+        turn, x = mp.expjpi(mp.mpf(sign) / 4), mp.mpf(float(x))
+        integral = mp.sqrt(mp.pi) / 2 * turn * mp.erfc(x / turn)
+        smooth = mp.exp(mp.mpc(0, -sign) * x * x) / turn / mp.sqrt(mp.pi) * integral
+    return complex(integral), complex(smooth)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.int64, np.bool_])
+@pytest.mark.parametrize("name", ["kelvin", *FRESNEL])
+def test_dtypes(name, dtype):
+    function, x = getattr(special, name), np.array([1, 0, 1], dtype)
+    for found, wanted in zip(graph_jit(lambda x: function(x))(x), function(x), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, 1e-6 if wanted.dtype == np.complex64 else 1e-14, 1e-16)
+
+
+@pytest.mark.parametrize("name", ["kelvin", *FRESNEL])
+def test_scalars_layouts_and_what_is_refused(name):
+    function = getattr(special, name)
+    compiled = graph_jit(lambda x: function(x))
+    table = np.linspace(0.1, 9.0, 24).reshape(4, 6)
+    for x in (np.float64(0.7), table[::-1, ::2], table[:0], table.T):
+        for found, wanted in zip(compiled(x), function(x), strict=True):
+            assert np.shape(found) == np.shape(wanted)
+            np.testing.assert_allclose(found, wanted, 1e-13)
+    for found, wanted in zip(graph_jit(vmap(lambda x: function(x)))(table), function(table), strict=True):
+        np.testing.assert_allclose(found, wanted, 1e-13)
+    with pytest.raises(TypeError):
+        compiled(np.ones(2, np.complex128))
+    with pytest.raises(TypeError):
+        graph_jit(lambda x: function(x, x))(np.ones(2))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_values_of_kelvin():
+    x = np.concatenate([NUMBERS, AROUND])
+    for found, wanted in zip(graph_jit(lambda x: special.kelvin(x))(x), special.kelvin(x), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_derivatives_of_kelvin():
+    """The last two results are those of the first two. [DLMF 10.61.3]"""
+    x = np.array([0.3, 1.0, 7.0])
+    (be, ke, bep, kep), (by_be, by_ke, by_bep, by_kep) = graph_jit(
+        lambda x: jvp(lambda x: special.kelvin(x), (x,), (np.ones(3),))
+    )(x)
+    np.testing.assert_allclose([by_be, by_ke], [bep, kep], 1e-14)
+    np.testing.assert_allclose([by_bep, by_kep], [1j * be - bep / x, 1j * ke - kep / x], 1e-12)
+
+
+@pytest.mark.parametrize("name", FRESNEL)
+def test_values_of_modified_fresnel_integrals(name):
+    x, function = np.concatenate([NUMBERS, -NUMBERS, [0.0]]), getattr(special, name)
+    wanted = np.array([exact(FRESNEL[name], each) for each in x]).T
+    for found, exactly in zip(graph_jit(lambda x: function(x))(x), wanted, strict=True):
+        scale = np.abs(exactly) * np.maximum(1.0, x * x / 50)  # of the square that the phase is
+        np.testing.assert_array_less(np.abs(found - exactly), 3e-14 * scale)
+    near = NUMBERS < 0.01
+    (_, smooth), x = graph_jit(lambda x: function(x))(NUMBERS[near]), NUMBERS[near]
+    np.testing.assert_allclose(smooth.imag, FRESNEL[name] * x / np.sqrt(2 * np.pi), 1e-7)
+
+
+@pytest.mark.parametrize("name", FRESNEL)
+def test_limits_of_modified_fresnel_integrals(name):
+    function = getattr(special, name)
+    x, half = np.array([np.inf, -np.inf, 1e300, -1e300, np.nan]), np.sqrt(np.pi / 8) * (1 + FRESNEL[name] * 1j)
+    integral, smooth = graph_jit(lambda x: function(x))(x)
+    np.testing.assert_allclose(integral[:4], [0.0, 2 * half, 0.0, 2 * half], 1e-15)
+    assert smooth[0] == 0
+    np.testing.assert_allclose(smooth[2], (1 + FRESNEL[name] * 1j) / (np.sqrt(8 * np.pi) * 1e300), 1e-14)
+    assert np.isnan([integral[4], smooth[1], smooth[3], smooth[4]]).all()
+
+
+@pytest.mark.parametrize("name", FRESNEL)
+def test_derivatives_of_modified_fresnel_integrals(name):
+    sign, function, x = FRESNEL[name], getattr(special, name), np.array([-8.0, -0.5, 0.0, 1.0, 6.0, 7.0, 12.0])
+
+    def slopes(x):
+        return jvp(lambda x: function(x), (x,), (np.ones(len(x)),))[1]
+
+    (by_x, smooth_by_x), (twice, _) = graph_jit(lambda x: jvp(slopes, (x,), (np.ones(len(x)),)))(x)
+    np.testing.assert_allclose(by_x, -np.exp(sign * 1j * x * x), 1e-11)
+    np.testing.assert_allclose(twice, -2j * sign * x * np.exp(sign * 1j * x * x), 1e-9, 1e-14)
+    exactly = np.array([exact(sign, each)[1] for each in x])
+    turned = np.exp(-0.25j * sign * np.pi) / np.sqrt(np.pi)
+    np.testing.assert_allclose(smooth_by_x, -2j * sign * x * exactly - turned, 1e-10, 1e-13)
+
+
+def test_on_jax():
+    pytest.importorskip("jax")
+    x = np.array([-9.0, -1.0, 0.0, 2.0, 6.0, 8.0])
+    found = graph_jit(lambda x: special.modfresnelp(x), backend="jax")(x)
+    np.testing.assert_allclose(found, graph_jit(lambda x: special.modfresnelp(x))(x), 1e-11)
