@@ -13,6 +13,7 @@ from typing import Any
 
 from tables import (
     bessel,
+    bessel_integrals,
     dawson,
     dilogarithm,
     elliptic,
@@ -38,6 +39,7 @@ FAMILIES = (
     gamma,
     elliptic,
     bessel,
+    bessel_integrals,
     dawson,
     exponential_integrals,
     hyperbolic_integrals,

@@ -35,6 +35,7 @@ INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get is ldexp
 
 TAKE_LONG = (
     "bessel",
+    "bessel_integrals",
     "error_function",
     "exponential_integrals",
     "gamma",
@@ -50,6 +51,10 @@ WRONG_AT_ENDS = ("ellipeinc", "elliprc", "elliprd", "elliprf", "elliprg")
 WRONG_FAR_AWAY = ("j0", "j1", "y0", "y1")
 """SciPy subtracts a part of pi from the number and rounds the difference, whose sine is then another one."""
 FAR_AWAY = 1000
+
+WITHOUT_DIGITS = ("iti0k0", "itj0y0")
+"""SciPy's series cancel where numbers are not small, its asymptotic ones begin at 20, and the least number is too
+small: errors are measured with mpmath."""
 
 CASES = [pytest.param(functions[name], dtype, id=f"{name}-{dtype}") for name in sorted(functions) for dtype in FLOATS]
 EVERY = pytest.mark.parametrize(("function", "dtype"), CASES)
@@ -122,6 +127,9 @@ def test_special_values_are_numpy_s(function, dtype, target):
         numbers = numbers[~((size > 0) & (size < 1e-30)) & ~((size > 1e30) & np.isfinite(size))]
     if function.name in WRONG_FAR_AWAY:
         numbers = numbers[~(np.abs(numbers) > FAR_AWAY) | np.isinf(numbers)]
+    if function.op in WITHOUT_DIGITS:
+        size = np.abs(numbers)
+        numbers = numbers[((size > 1e-30) & (size < 5)) | (size == 0) | ~np.isfinite(size)]
     arguments = combinations([numbers] * function.arity)
     op = registry[function.op]
     with emitting_for(target):

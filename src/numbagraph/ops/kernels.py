@@ -85,13 +85,14 @@ def kernels(
     cost: float = 400,
     emit: Emit | None = None,
     ulp: float = 0.0,
+    scale: float = 0.0,
 ) -> Op:
     """Declare a ufunc of several results.
 
     ``results`` has a row of derivatives for each of them, which are given all results: ``slope(ys, *operands)``.
     ``emit`` is handed the number of one as ``result``.
     """
-    return _declare(name, operands, results, True, (), None, cost, emit=emit, ulp=ulp)
+    return _declare(name, operands, results, True, (), None, cost, emit=emit, ulp=ulp, scale=scale)
 
 
 def _declare(

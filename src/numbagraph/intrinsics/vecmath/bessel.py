@@ -44,8 +44,6 @@ from numbagraph.intrinsics.vecmath.trigonometric import (
 
 TAIL = 2.0
 """From here on the functions are an amplitude times a sine."""
-MIDDLE = 1 / 6
-"""Where the variable of the polynomials is zero there."""
 FAR = 100
 """Where the asymptotic series has all digits that mpmath is asked for."""
 PER_PI = 2 / math.pi
@@ -54,19 +52,22 @@ _sin, _cos = lifted(libm.sin), lifted(libm.cos)
 
 
 class Wave(NamedTuple):
-    """A function beyond `TAIL`: ``amplitude * sin(x + phase + quarters * pi / 4)``."""
+    """A function of large numbers: ``amplitude * sin(x + phase + quarters * pi / 4)``."""
 
-    order: int
+    eighths: int
+    """What the phase times the number is at infinity."""
     amplitude: dict[str, Any]
     """Times ``sqrt(x + 1)``."""
     phase: dict[str, Any]
     """Times ``x + 1``."""
     quarters: int
     """An odd number."""
+    middle: float = 1 / 6
+    """Where the variable of the polynomials is zero."""
 
 
-OF_J0, OF_Y0 = Wave(0, AMPLITUDE_0, PHASE_0, 1), Wave(0, AMPLITUDE_0, PHASE_0, -1)
-OF_J1, OF_Y1 = Wave(1, AMPLITUDE_1, PHASE_1, -1), Wave(1, AMPLITUDE_1, PHASE_1, -3)
+OF_J0, OF_Y0 = Wave(-1, AMPLITUDE_0, PHASE_0, 1), Wave(-1, AMPLITUDE_0, PHASE_0, -1)
+OF_J1, OF_Y1 = Wave(3, AMPLITUDE_1, PHASE_1, -1), Wave(3, AMPLITUDE_1, PHASE_1, -3)
 
 
 def far_away(wave: Wave) -> Callable[[Number], Number]:
@@ -77,18 +78,18 @@ def far_away(wave: Wave) -> Callable[[Number], Number]:
         sine, cosine = _sin(x), _cos(x)
         for _ in range(wave.quarters % 8 // 2):
             sine, cosine = cosine, -sine
-        phase = (4 * wave.order**2 - 1) / 8 / x
+        phase = wave.eighths / 8 / x
         return fma(phase, cosine - sine, sine + cosine) / (sqrt(x) * math.sqrt(math.pi))
 
     return function
 
 
 def oscillating(x: Number, inverse: Number, wave: Wave) -> Number:
-    """The function of numbers from `TAIL` on, whose ``1 / (x + 1)`` is given."""
+    """The function of large numbers, whose ``1 / (x + 1)`` is given."""
     huge = is_huge(x)
-    name = f"bessel.far.{wave.order}.{wave.quarters}"
+    name = f"bessel.far.{wave.eighths}.{wave.quarters}"
     of_huge = only_where(huge, by_call(name, formula(far_away(wave))), x)
-    t, magic, turn = inverse - MIDDLE, format_of(x).magic, wave.quarters / 4
+    t, magic, turn = inverse - wave.middle, format_of(x).magic, wave.quarters / 4
     phase = polynomial(t, coefficients_of(wave.phase, x)) * inverse
     shifted = fma(x + phase, 1 / math.pi, turn) + magic
     rest, error = less_multiple(x, (shifted - magic) - turn, coefficients_of(PI, x))
