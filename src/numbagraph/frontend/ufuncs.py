@@ -23,8 +23,9 @@ COMPLEX_RESULTS = frozenset(("kelvin", "modfresnelp", "modfresnelm"))
 def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The op that a ufunc's method stands for, on values."""
     op = registry.find(ufunc if method == "__call__" else (ufunc, method))
-    if op is None and method == "__call__" and ufunc.__name__ in COMPLEX_RESULTS:
-        op = load(f"numbagraph.ops.complex_results:{ufunc.__name__}")
+    name = ufunc.__name__
+    if op is None and method == "__call__" and name in COMPLEX_RESULTS and ufunc is load(f"scipy.special:{name}"):
+        op = load(f"numbagraph.ops.complex_results:{name}")
     if op is None:
         raise unsupported(ufunc)
     if method != "__call__":
