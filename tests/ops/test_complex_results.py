@@ -107,3 +107,56 @@ def test_on_jax():
     x = np.array([-9.0, -1.0, 0.0, 2.0, 6.0, 8.0])
     found = graph_jit(lambda x: special.modfresnelp(x), backend="jax")(x)
     np.testing.assert_allclose(found, graph_jit(lambda x: special.modfresnelp(x))(x), 1e-11)
+
+
+ORDERS = np.array([0.0, 1.0, 0.5, -0.5, 2.3, -1.0, -2.0, 7.0, 20.25, -3.7, 1.5])[:, None]
+HANKEL = ["hankel1", "hankel2", "hankel1e", "hankel2e"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HANKEL)
+def test_values_of_hankel_functions(name):
+    function = getattr(special, name)
+    x = np.array([1e-3, 0.7, -0.7, 1.0, -1.0, -2.5, 30.0, -30.0, 1e3, 0.0, -0.0, np.inf, -np.inf, np.nan])
+    found, wanted = graph_jit(lambda v, x: function(v, x))(ORDERS, x), function(ORDERS, x)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, 1e-14)
+    for v in (0, 1, 0.5):  # an order that is known
+        np.testing.assert_allclose(graph_jit(lambda x, v=v: function(v, x))(x), function(v, x), 1e-14)
+
+
+@pytest.mark.parametrize("name", HANKEL)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.int64, np.bool_])
+def test_dtypes_of_hankel_functions(name, dtype):
+    function, x = getattr(special, name), np.array([1, 3, 1]).astype(dtype)
+    for arguments in ((x, x), (1, x), (np.float32(0.5), x), (x, 2.0)):
+        found, wanted = graph_jit(lambda v, x: function(v, x))(*arguments), function(*arguments)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, 1e-6 if wanted.dtype == np.complex64 else 1e-14)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2.3])
+def test_derivatives_of_hankel_functions(order):
+    """[DLMF 10.6.1]"""
+    x = np.array([0.4, 1.0, 7.0, -2.0])
+    _, found = graph_jit(lambda x: jvp(lambda x: special.hankel1(order, x), (x,), (np.ones(4),)))(x)
+    wanted = (special.hankel1(order - 1, x) - special.hankel1(order + 1, x)) / 2
+    np.testing.assert_allclose(found, wanted, 1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.bool_])
+def test_values_of_wofz(dtype):
+    with np.errstate(all="ignore"):
+        x = np.array([0.0, -0.0, 1e-300, 0.3, -1.0, 5.0, -20.0, 1e8, np.inf, -np.inf, np.nan]).astype(dtype)
+    found, wanted = graph_jit(lambda x: special.wofz(x))(x), special.wofz(x)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found.real, wanted.real, 1e-13)
+    np.testing.assert_allclose(found.imag, wanted.imag, 1e-14)
+
+
+@pytest.mark.parametrize("name", [*HANKEL, "kelvin", "modfresnelm", "modfresnelp", "wofz"])
+def test_complex_numbers_are_refused(name):
+    function, given = getattr(special, name), np.ones(3, np.complex128)
+    given = (1, given) if function.nin == 2 else (given,)
+    with pytest.raises(TypeError, match=f"scipy.special.{name} is not supported .*real numbers.*pure_callback"):
+        graph_jit(lambda *given: function(*given))(*given)

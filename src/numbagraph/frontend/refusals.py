@@ -18,9 +18,10 @@ INSTEAD = {
     "numpy.array_repr": "numbagraph.debug_print prints values",
     "numpy.array_str": "numbagraph.debug_print prints values",
     "scipy.special._riemann_zeta": "special.zetac(x) + 1 is the zeta function",
-    "scipy.special.hankel1": "of real numbers it is special.jv(v, x) + 1j * special.yv(v, x)",
-    "scipy.special.hankel2": "of real numbers it is special.jv(v, x) - 1j * special.yv(v, x)",
-    "scipy.special.wofz": "special.erfcx is its value on the imaginary axis",
+    **{
+        f"scipy.special.{name}": "it is traced of real numbers alone: numbagraph.pure_callback calls it otherwise"
+        for name in ("hankel1", "hankel1e", "hankel2", "hankel2e", "kelvin", "modfresnelm", "modfresnelp", "wofz")
+    },
 }
 """By the name that users call."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,16 +17,25 @@ from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.shape import expand_at, move
 
-COMPLEX_RESULTS = frozenset(("kelvin", "modfresnelp", "modfresnelm"))
+COMPLEX_RESULTS = frozenset("hankel1 hankel1e hankel2 hankel2e kelvin modfresnelm modfresnelp wofz".split())
 """Ufuncs of real numbers that have complex results, which are made of ops."""
+
+
+def with_complex_results(ufunc: np.ufunc, values: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """What computes one of them. Ufuncs of others may have the same name."""
+    name = ufunc.__name__
+    if name not in COMPLEX_RESULTS or ufunc is not load(f"scipy.special:{name}"):
+        return None
+    is_complex = any(as_value(each).dtype.kind == "c" for each in values)
+    return None if is_complex else load(f"numbagraph.ops.complex_results:{name}")
 
 
 def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The op that a ufunc's method stands for, on values."""
     op = registry.find(ufunc if method == "__call__" else (ufunc, method))
-    name = ufunc.__name__
-    if op is None and method == "__call__" and name in COMPLEX_RESULTS and ufunc is load(f"scipy.special:{name}"):
-        op = load(f"numbagraph.ops.complex_results:{name}")
+    found = with_complex_results(ufunc, values) if op is None and method == "__call__" else None
+    if found is not None and not options:
+        return found(*values)
     if op is None:
         raise unsupported(ufunc)
     if method != "__call__":

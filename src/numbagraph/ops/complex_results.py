@@ -12,8 +12,9 @@ from numbagraph.blockwise.promotion import Kind, as_value, convert, promote
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from numbagraph.ir.values import Value
-from numbagraph.ops.arithmetic import absolute, complex_of
-from numbagraph.ops.comparison import less
+from numbagraph.ops.arithmetic import absolute, complex_of, remainder
+from numbagraph.ops.comparison import less, logical_and
+from numbagraph.ops.exponential import exp
 from numbagraph.ops.removable import power_series
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, sin
@@ -32,6 +33,59 @@ FAR = 6.5
 def in_fourths(first: int) -> list[float]:
     """14 terms of an auxiliary function: of the asymptotic series' terms every second one, from ``first``. [7.12.2]"""
     return [(-1) ** k * math.prod(range(1, 4 * k + 2 * first, 2)) / 2 ** (2 * k + first) for k in range(14)]
+
+
+def hankel(order: Any, x: Any, sign: float, *, scaled: bool) -> Value:
+    """Of real numbers; negative ones are on the upper side of the cut. NaN at 0 and infinities, as SciPy's. [10.4.3,
+    10.11.1 to 10.11.5]"""
+    given = promote(hankel_dtypes, (as_value(order), as_value(x)))
+    v, number = (convert(each, FLOAT64) for each in given)
+    size = absolute(number)
+    is_regular = logical_and(less(0.0, size), less(size, math.inf))
+    inside = where(is_regular, size, 1.0)
+    j, y = (registry[name](v, inside) for name in ("jv", "yv"))
+    turn = remainder(v, 2.0) * math.pi
+    c, s = cos(turn), sin(turn)
+    behind = (s * y - c * j, c * y + s * j) if sign > 0 else (3.0 * c * j - s * y, s * j - c * y)
+    real, imag = (where(less(number, 0.0), *each) for each in zip(behind, (j, sign * y), strict=True))
+    if scaled:
+        phase = where(is_regular, sign * number, 0.0)
+        c, s = cos(phase), sin(phase)
+        real, imag = real * c + imag * s, imag * c - real * s
+    found = complex_of(*(where(is_regular, each, math.nan) for each in (real, imag)))
+    return convert(found, COMPLEX64 if given[0].dtype == FLOAT32 else COMPLEX128)
+
+
+def hankel_dtypes(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    """Of the order and the number, which SciPy makes complex, and of the result."""
+    of_order = load("scipy.special:hankel1").resolve_dtypes((*kinds, None))[0]
+    return of_order, of_order, of_order
+
+
+def hankel1(v: Any, z: Any) -> Value:
+    """`scipy.special.hankel1`."""
+    return hankel(v, z, 1.0, scaled=False)
+
+
+def hankel2(v: Any, z: Any) -> Value:
+    """`scipy.special.hankel2`."""
+    return hankel(v, z, -1.0, scaled=False)
+
+
+def hankel1e(v: Any, z: Any) -> Value:
+    """`scipy.special.hankel1e`."""
+    return hankel(v, z, 1.0, scaled=True)
+
+
+def hankel2e(v: Any, z: Any) -> Value:
+    """`scipy.special.hankel2e`."""
+    return hankel(v, z, -1.0, scaled=True)
+
+
+def wofz(z: Any) -> Value:
+    """`scipy.special.wofz` of real numbers. [7.5.1]"""
+    number = convert(as_value(z), FLOAT64)
+    return complex_of(exp(-number * number), 2 / math.sqrt(math.pi) * registry["dawsn"](number))
 
 
 def loop_dtypes(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:

@@ -102,17 +102,6 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
 # ---- Bessel functions ----
 
 
-def hankel(kind: int) -> Function:
-    def call(v: Any, z: Any) -> Any:
-        """Of real numbers. [DLMF 10.4.3]"""
-        order, value = array(v), inexact(z)
-        if value.dtype.kind == "c":
-            refuse(f"scipy.special.hankel{kind} of complex numbers", "numbagraph.pure_callback calls it")
-        return special.jv(order, value) + (1j if kind == 1 else -1j) * special.yv(order, value)
-
-    return call
-
-
 def hankel_derivative(kind: int) -> Function:
     def call(v: Any, z: Any, n: int = 1) -> Any:
         return special.jvp(v, z, n) + (1j if kind == 1 else -1j) * special.yvp(v, z, n)
@@ -324,7 +313,6 @@ FUNCTIONS: dict[str, Function] = {
             sph_legendre_p, sph_harm_y,
         )
     },
-    **{f"hankel{kind}": hankel(kind) for kind in (1, 2)},
     **{f"h{kind}vp": hankel_derivative(kind) for kind in (1, 2)},
     "spherical_jn": spherical("jn", special._ufuncs._spherical_jn, (1.0, -1.0)),
     "spherical_yn": spherical("yn", special._ufuncs._spherical_yn, (1.0, -1.0)),
