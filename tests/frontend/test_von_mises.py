@@ -73,11 +73,33 @@ def test_derivatives_by_the_angle(kappa):
     np.testing.assert_allclose(of_tail, -VON_MISES.pdf(x[1:4], kappa) / tails, 1e-10)
 
 
-def test_derivatives_by_the_concentration_are_refused():
+def exact_slope(kappa, x):
+    """The derivative by the concentration, term by term. [DLMF 10.29.1]"""
+    with mp.workdps(60):
+        k, x = mp.mpf(kappa), mp.mpf(x)
+        values = [mp.besseli(n, k) / mp.besseli(0, k) for n in range(250)]
+        terms = [((values[n - 1] + values[n + 1]) / 2 - values[1] * values[n]) / n for n in range(1, 249)]
+        return mp.fsum(each * mp.sin(n * x) for n, each in enumerate(terms, start=1)) / mp.pi
+
+
+@pytest.mark.parametrize("kappa", [0.0, 1e-8, 1.0, 8.0, 19.99, 20.0, 49.0, 200.0])
+def test_derivatives_by_the_concentration(kappa):
+    x = np.array([*ANGLES, 7.0])
+    by_kappa = graph_jit(vmap(grad(lambda x, k: VON_MISES.cdf(x, k), argnums=1), in_axes=(0, None)))(x, kappa)
+    wanted = np.array([float(exact_slope(kappa, each)) for each in x])
+    np.testing.assert_allclose(by_kappa, wanted, rtol=0, atol=5e-16)
+    of_tail = graph_jit(vmap(grad(lambda x, k: VON_MISES.sf(x, k), argnums=1), in_axes=(0, None)))(x, kappa)
+    np.testing.assert_allclose(of_tail, -wanted, rtol=0, atol=5e-16)
+    mixed = graph_jit(vmap(grad(grad(lambda x, k: VON_MISES.cdf(x, k), argnums=1)), in_axes=(0, None)))(x, kappa)
+    other = graph_jit(vmap(grad(lambda x, k: VON_MISES.pdf(x, k), argnums=1), in_axes=(0, None)))(x, kappa)
+    np.testing.assert_allclose(mixed, other, rtol=1e-10, atol=1e-15)
+
+
+def test_a_second_derivative_by_the_concentration_is_refused():
     with pytest.raises(
-        NotImplementedError, match="von_mises_cdf has no derivative: there is no derivative by this parameter"
+        NotImplementedError, match="von_mises_slope has no derivative: there is no derivative by this parameter"
     ):
-        graph_jit(grad(lambda k: VON_MISES.cdf(0.3, k)))(1.5)
+        graph_jit(grad(grad(lambda k: VON_MISES.cdf(0.3, k))))(1.5)
 
 
 def test_on_jax():
@@ -85,4 +107,7 @@ def test_on_jax():
     x, kappa = np.array(ANGLES), np.array([[0.5], [19.0], [30.0], [1000.0]])
     found = graph_jit(lambda x, k: VON_MISES.cdf(x, k), backend="jax")(x, kappa)
     expected = graph_jit(lambda x, k: VON_MISES.cdf(x, k), backend="numpy")(x, kappa)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    slope = grad(lambda x, k: VON_MISES.cdf(x, k).sum(), argnums=1)
+    found, expected = (graph_jit(slope, backend=each)(x, kappa) for each in ("jax", "numba"))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)

@@ -48,7 +48,7 @@ def test_derivatives_of_scipys_kernels_at_special_points(kernel):
 UNKNOWN_TO_MPMATH = {
     *("cast", "complex_of", "conjugate", "imag", "real", "where", "replace_special", "check"),
     *("heaviside", "ldexp", "nextafter", "polygamma_of", "spacing", "frexp_mantissa", "to_bits", "from_bits"),
-    "von_mises_cdf",
+    *("von_mises_cdf", "von_mises_slope"),
 }
 """What mpmath has not; what is linear, or constant but for jumps."""
 

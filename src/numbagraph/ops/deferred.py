@@ -16,7 +16,7 @@ NAMES = {
     ),
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
-    "circular": "von_mises_cdf",
+    "circular": "von_mises_cdf von_mises_slope",
     "closeness": (
         "asarray_chkfinite isclose allclose array_equal array_equiv isneginf isposinf iscomplex isreal real_if_close"
     ),
