@@ -71,6 +71,17 @@ def test_as_many_values_as_are_selected(name: str) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("name", WAYS)
+def test_values_of_too_many_dimensions(name: str) -> None:
+    key, shape = WAYS[name]
+    mask, x = np.ones(shape, np.bool_), np.ones(SHAPE)
+    values = np.ones((2, *x[key(mask)].shape))
+    with pytest.raises((TypeError, ValueError)) as expected:
+        x[key(mask)] = values
+    with pytest.raises(expected.type, match=r"dimensions|shape mismatch"):
+        graph_jit(assign(key))(x, mask, values)
+
+
 def test_the_argument_is_written_where_it_lies() -> None:
     """Not copied first: a check of how many values there are comes before the first is written."""
     x, values = RNG.random(100_000), RNG.random(5)

@@ -164,6 +164,8 @@ def spread(update: Value, mask: Value, value: Value, first: int) -> Value:
     shape = (*value.shape[:first], count, *value.shape[first + mask.ndim :])
     axis = first - len(shape)
     if update.ndim > len(shape):
+        if value.ndim > mask.ndim:
+            raise ValueError(mismatch(update))
         text = f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {update.ndim}"
         raise TypeError(f"{text} dimensions")
     given = update.shape[axis]
@@ -176,6 +178,13 @@ def spread(update: Value, mask: Value, value: Value, first: int) -> Value:
     return unpack.bind(broadcast_value(update, target), mask, axis=axis)
 
 
+def mismatch(update: Value) -> str:
+    return (
+        f"shape mismatch: value array of shape {shapes.shape_text(update.shape)} could not be broadcast to "
+        "indexing result, whose length is the number of elements that the mask selects"
+    )
+
+
 def require_count(update: Value, given: Extent, count: Value, value: Value, mask: Value) -> None:
     """Require as many elements as a mask selects, or one."""
     if shapes.same(given, count):
@@ -186,10 +195,7 @@ def require_count(update: Value, given: Extent, count: Value, value: Value, mask
             "values where the mask is true: there are not as many"
         )
     else:
-        text = (
-            f"shape mismatch: value array of shape {shapes.shape_text(update.shape)} could not be broadcast to "
-            "indexing result, whose length is the number of elements that the mask selects"
-        )
+        text = mismatch(update)
     fits: Any = shapes.compare("equal", given, count)
     if not shapes.not_one(given):
         fits = both(fits, shapes.compare("equal", given, 1), "logical_or")
