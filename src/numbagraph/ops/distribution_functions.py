@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from numbagraph.intrinsics import special as emitters
 from numbagraph.intrinsics.vecmath import normal_quantiles
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.arithmetic import absolute, power, sign, sqrt
 from numbagraph.ops.bessel import ive
@@ -276,6 +276,13 @@ def ratio_density(f: Value, dfn: Value, dfd: Value, nc: Value) -> Value:
     return where(at_zero, first, where(at_end, 0.0, inside))
 
 
+def shift_slope(t: Value, df: Value, nc: Value) -> Value:
+    """By the non-centrality, how much less the distribution function is."""
+    is_end = equal(absolute(t), math.inf)
+    slope = load("numbagraph.ops.boost_distributions:less_by_shift")(where(is_end, 0.0, t), df, nc)
+    return where(is_end, 0.0, slope)
+
+
 def shifted_density(t: Value, df: Value, nc: Value) -> Value:
     """Boost's has no value at infinities."""
     is_end = equal(absolute(t), math.inf)
@@ -305,14 +312,14 @@ nctdtr = kernel(
     "nctdtr",
     [POSITIVE, POSITIVE, POSITIVE],
     BY_PARAMETER,
-    BY_PARAMETER,
+    lambda y, df, nc, t: -shift_slope(t, df, nc),
     lambda y, df, nc, t: shifted_density(t, df, nc),
 )
 nctdtrit = kernel(
     "nctdtrit",
     [POSITIVE, POSITIVE, PROBABILITY],
     BY_PARAMETER,
-    BY_PARAMETER,
+    lambda t, df, nc, p: shift_slope(t, df, nc) / shifted_density(t, df, nc),
     lambda t, df, nc, p: 1 / shifted_density(t, df, nc),
 )
 nctdtridf = kernel("nctdtridf", [(0.5, 1.0), (0.4, 0.6), (1.2, 1.5)])
