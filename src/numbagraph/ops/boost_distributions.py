@@ -6,13 +6,10 @@ densities that are the derivatives of public functions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from numbagraph.intrinsics import libm
 from numbagraph.ir.values import Op, Unsupported, Value
-from numbagraph.ops.arithmetic import power, sqrt
-from numbagraph.ops.comparison import less
 from numbagraph.ops.distribution_functions import (
     OF_BINOMIAL,
     OF_NEGATIVE,
@@ -20,11 +17,9 @@ from numbagraph.ops.distribution_functions import (
     binomial_slope,
     negative_binomial_slope,
 )
-from numbagraph.ops.elementary_functions import betaln
-from numbagraph.ops.exponential import exp
 from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b
 from numbagraph.ops.kernels import Domain, Slope, kernel
-from numbagraph.ops.selection import where
+from numbagraph.ops.shifted_t import scaled_moment
 
 
 def of_boost(name: str, operands: Sequence[Domain], *slopes: Slope, cost: float = 60) -> Op:
@@ -78,28 +73,3 @@ nct_pdf = density(
     lambda y, t, df, nc: t * scaled_moment(2, t, df, nc) - nc * y,
 )
 """Densities of the number, the degrees of freedom and the non-centrality: derivatives of `ncfdtr` and `nctdtr`."""
-
-
-def scaled_moment(order: int, t: Value, df: Value, nc: Value) -> Value:
-    """The mean of ``s**order * phi(t * s - nc)``, where ``df * s**2`` has a chi-square distribution, and phi is the
-    normal density. That of order 1 is the density of t; the others are densities of other degrees of freedom, since
-    ``s`` times a density of ``s`` is one of another number of them. Order 0 needs more than one."""
-    shifted = df + (order - 1.0)
-    ratios = {0: lambda: math.sqrt(0.5) / half_step(0.5 * shifted), 2: lambda: math.sqrt(2.0) * half_step(0.5 * df)}
-    ratio = ratios[order]() if order in ratios else df
-    return ratio * power(df, -0.5 * order) * sqrt(shifted) * nct_pdf(t * sqrt(shifted / df), shifted, nc)
-
-
-def half_step(a: Value) -> Value:
-    """``gamma(a + 1 / 2) / gamma(a)``. [DLMF 5.12.1, and 5.11.13 for large numbers]"""
-    large = less(1e5, a)
-    far = sqrt(a) * (1.0 - 1.0 / (8.0 * a) + 1.0 / (128.0 * a * a))
-    return where(large, far, math.sqrt(math.pi) * exp(-betaln(where(large, 1.0, a), 0.5)))
-
-
-def less_by_shift(t: Value, df: Value, nc: Value) -> Value:
-    """By the non-centrality, how much less the distribution function is: `scaled_moment` of the order 0. Of few degrees
-    of freedom it follows from others by partial integration."""
-    enough = less(1.5, df)
-    second = scaled_moment(2, t, df, nc) * (1.0 + t * t / df) - t * nc / df * nct_pdf(t, df, nc)
-    return where(enough, scaled_moment(0, t, where(enough, df, 2.0), nc), second)

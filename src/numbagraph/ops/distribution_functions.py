@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from numbagraph.intrinsics import special as emitters
 from numbagraph.intrinsics.vecmath import normal_quantiles
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Unsupported, Value
-from numbagraph.ops.arithmetic import absolute, power, sign, sqrt
+from numbagraph.ops.arithmetic import power, sign, sqrt
 from numbagraph.ops.bessel import ive
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.densities import beta_density, gamma_density
@@ -23,6 +23,7 @@ from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b, gammainc_by_a
 from numbagraph.ops.kernels import BY_PARAMETER, Domain, Slope, kernel
 from numbagraph.ops.rounding import floor
 from numbagraph.ops.selection import where
+from numbagraph.ops.shifted_t import less_by_shift, shifted_density
 from numbagraph.ops.special import gammaln, ndtri, per
 
 COUNTS = Unsupported("there is no derivative by a count")
@@ -276,19 +277,6 @@ def ratio_density(f: Value, dfn: Value, dfd: Value, nc: Value) -> Value:
     return where(at_zero, first, where(at_end, 0.0, inside))
 
 
-def shift_slope(t: Value, df: Value, nc: Value) -> Value:
-    """By the non-centrality, how much less the distribution function is."""
-    is_end = equal(absolute(t), math.inf)
-    slope = load("numbagraph.ops.boost_distributions:less_by_shift")(where(is_end, 0.0, t), df, nc)
-    return where(is_end, 0.0, slope)
-
-
-def shifted_density(t: Value, df: Value, nc: Value) -> Value:
-    """Boost's has no value at infinities."""
-    is_end = equal(absolute(t), math.inf)
-    return where(is_end, 0.0, registry["nct_pdf"](where(is_end, 0.0, t), df, nc))
-
-
 ncfdtr = kernel(
     "ncfdtr",
     [POSITIVE, POSITIVE, POSITIVE, POSITIVE],
@@ -312,14 +300,14 @@ nctdtr = kernel(
     "nctdtr",
     [POSITIVE, POSITIVE, POSITIVE],
     BY_PARAMETER,
-    lambda y, df, nc, t: -shift_slope(t, df, nc),
+    lambda y, df, nc, t: -less_by_shift(t, df, nc),
     lambda y, df, nc, t: shifted_density(t, df, nc),
 )
 nctdtrit = kernel(
     "nctdtrit",
     [POSITIVE, POSITIVE, PROBABILITY],
     BY_PARAMETER,
-    lambda t, df, nc, p: shift_slope(t, df, nc) / shifted_density(t, df, nc),
+    lambda t, df, nc, p: less_by_shift(t, df, nc) / shifted_density(t, df, nc),
     lambda t, df, nc, p: 1 / shifted_density(t, df, nc),
 )
 nctdtridf = kernel("nctdtridf", [(0.5, 1.0), (0.4, 0.6), (1.2, 1.5)])

@@ -31,8 +31,8 @@ def scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[t
 @reference(SIGNATURE)
 def evaluate(a: np.ndarray, *, lower: bool, hermitian: bool) -> tuple[np.ndarray, ...]:
     if hermitian and a.dtype.kind == "c":  # SciPy would warn of imaginary parts on the diagonal
-        a = a.copy()
-        np.fill_diagonal(a.imag, 0)
+        a, diagonal = a.copy(), np.arange(len(a))
+        a[diagonal, diagonal] = a[diagonal, diagonal].real
     return load("scipy.linalg:ldl")(a, lower=lower, hermitian=hermitian, check_finite=False)
 
 
