@@ -32,7 +32,7 @@ def scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[t
 def evaluate(a: np.ndarray, *, lower: bool, hermitian: bool) -> tuple[np.ndarray, ...]:
     if hermitian and a.dtype.kind == "c":  # SciPy would warn of imaginary parts on the diagonal
         a, diagonal = a.copy(), np.arange(len(a))
-        a[diagonal, diagonal] = a[diagonal, diagonal].real
+        a[diagonal, diagonal] = np.real(a[diagonal, diagonal])
     return load("scipy.linalg:ldl")(a, lower=lower, hermitian=hermitian, check_finite=False)
 
 
