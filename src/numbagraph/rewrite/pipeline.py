@@ -100,6 +100,7 @@ PASSES: tuple[Pass, ...] = (
         "numbagraph.rewrite.products_by_q:products_by_q", ("product_of_q", "product_with_q"), name="products by Q"
     ),
     GraphPass("numbagraph.rewrite.assignments:assignments_in_turn", ("set_slice",), name="assignments in turn"),
+    GraphPass("numbagraph.rewrite.diagonals:assigned_diagonals", ("iota",), name="assigned diagonals"),
     GraphPass("numbagraph.rewrite.branching:branching_choices", ("where",), serial=True, name="choices that branch"),
     GraphPass("numbagraph.rewrite.joined_branches:joined_branches", ("switch",), name="joined branches"),
 )
