@@ -109,7 +109,13 @@ def weighted_choices(rng):
     )
 
 
-EXACT = [permuted, dirichlet, multinomial, hypergeometric, choices, large_choices, weighted_choices]
+def orders(rng):
+    """Around powers of two, where another bit is drawn, and behind a draw that leaves half of a word."""
+    found = [rng.permutation(length) for length in (0, 1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 255, 256, 257, 70000)]
+    return *found, rng.integers(9, dtype=np.int32), rng.permutation(6), rng.permutation(BLOCK, axis=1), rng.random()
+
+
+EXACT = [orders, permuted, dirichlet, multinomial, hypergeometric, choices, large_choices, weighted_choices]
 
 
 @pytest.mark.parametrize("function", EXACT)
@@ -120,7 +126,8 @@ def test_numbers_and_state_are_those_of_numpy(function):
 @pytest.mark.repeats
 @pytest.mark.parametrize("function", EXACT)
 def test_other_bit_generators_and_the_numpy_backend(function):
-    same_draws(function, kind="MT19937")
+    for kind in ("PCG64DXSM", "SFC64", "Philox", "MT19937"):
+        same_draws(function, kind=kind)
     same_draws(function, backend="numpy")
 
 

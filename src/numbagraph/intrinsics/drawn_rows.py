@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.bit_generators import record_of
+from numbagraph.intrinsics.bit_generators import WORDS, State, functions_of, record_of
 from numbagraph.intrinsics.core import Algorithm, Element
 from numbagraph.intrinsics.distributions import call, zeros
 from numbagraph.intrinsics.emitter import F64, I1, I32, I64
 from numbagraph.intrinsics.matrices import Index
+from numbagraph.intrinsics.ziggurats import copied, own_state
 from numbagraph.ir.types import UINT64
 
 MOST = 10**9
@@ -27,24 +29,56 @@ def orders(element: Element) -> None:
     """``(s), (r), (n) -> (r,n), (s)``: for each row the positions of an array that is shuffled, from behind (Fisher and
     Yates)."""
     builder, n, record = element.builder, element["n"], started(element)
+    swap_by_numpy = partial(swap_beyond_32_bits, element, record)
 
     def fill(row: Index) -> None:
         positions = builder.gep(builder.bitcast(element.results[0], I64.as_pointer()), [(row * n).register])
-
-        def at(k: Index) -> ir.Value:
-            return builder.gep(positions, [k.register])
-
-        def swap(k: Index) -> None:
-            last = k + 1
-            other = element.code.index(call(element.emitter, "random_interval", I64, [record, last.register]))
-            mine, its = builder.load(at(last)), builder.load(at(other))
-            builder.store(its, at(last))
-            builder.store(mine, at(other))
-
-        element.code.loop(0, n, lambda k: builder.store(k.register, at(k)))
-        element.code.backwards(n - 1, swap)
+        element.code.loop(0, n, lambda k: builder.store(k.register, builder.gep(positions, [k.register])))
+        last = element.emitter.repeat(
+            [(n - 1).register],
+            lambda k: builder.icmp_signed(">", k, ir.Constant(I64, 2**32 - 1)),
+            lambda k: [swap_by_numpy(positions, k)],
+        )
+        swap_rest(element, positions, *last)
 
     element.code.loop(0, element["r"], fill)
+
+
+def swap_beyond_32_bits(element: Element, record: ir.Value, positions: ir.Value, k: ir.Value) -> ir.Value:
+    """Exchange an element with one that NumPy draws of it and those before."""
+    swap(element.builder, positions, k, call(element.emitter, "random_interval", I64, [record, k]))
+    return element.builder.sub(k, ir.Constant(I64, 1))
+
+
+def swap_rest(element: Element, positions: ir.Value, last: ir.Value) -> None:
+    """Exchange each element, from the last one on to the second, with one of it and those before.
+
+    NumPy draws 32 bits, of which it takes as many as the place of the element has, until they are no larger. No branch
+    depends on whether they are: if not, the element is exchanged with itself, and is the next one, too.
+    """
+    builder, kind = element.builder, element.attributes["source"]
+    own, shared = own_state(element, kind), State(builder, element.results[1])
+    next_uint32 = functions_of(builder.module, kind).next_uint32
+
+    def step(k: ir.Value) -> list[ir.Value]:
+        unused = element.emitter.intrinsic("ctlz", k, ir.Constant(I1, 1))
+        mask = builder.lshr(ir.Constant(I64, -1), unused)
+        drawn = builder.and_(builder.zext(builder.call(next_uint32, [own.address]), I64), mask)
+        is_taken = builder.icmp_unsigned("<=", drawn, k)
+        swap(builder, positions, k, builder.select(is_taken, drawn, k))
+        return [builder.sub(k, builder.zext(is_taken, I64))]
+
+    copied(shared, own, WORDS[kind])
+    element.emitter.repeat([last], lambda k: builder.icmp_signed(">", k, ir.Constant(I64, 0)), step)
+    copied(own, shared, WORDS[kind])
+
+
+def swap(builder: ir.IRBuilder, positions: ir.Value, one: ir.Value, other: ir.Value) -> None:
+    """Exchange two elements."""
+    places = [builder.gep(positions, [each]) for each in (one, other)]
+    found = [builder.load(each) for each in places]
+    for place, each in zip(places, reversed(found), strict=True):
+        builder.store(each, place)
 
 
 def multinomial(element: Element) -> ir.Value:
