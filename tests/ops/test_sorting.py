@@ -50,6 +50,20 @@ def test_looking_up_many_numbers_at_a_time(length, count):
         np.testing.assert_array_equal(looked_up(keys, sought), [np.searchsorted(keys, sought, side) for side in SIDES])
 
 
+@pytest.mark.parametrize("width", [0, 1, 2, 15, 16, 17, 33])
+@pytest.mark.parametrize("length", [0, 1, 2, 5, 40])
+def test_columns_of_numbers_of_blocks_around_one(length, width):
+    for dtype in (np.float64, np.float32, np.complex128, np.int8, bool):
+        x = rng.integers(-9, 9, (length, width, 2)).astype(dtype)
+        if np.dtype(dtype).kind in "fc":
+            x[::3] = np.nan
+        for axis in (0, 1, -3):
+            for each in (x, x[::-1], x.swapaxes(0, 1)):
+                np.testing.assert_array_equal(
+                    graph_jit(lambda x, axis=axis: np.sort(x, axis))(each), np.sort(each, axis)
+                )
+
+
 def test_the_method_sorts_in_place():
     @graph_jit
     def f(x):

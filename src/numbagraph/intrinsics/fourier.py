@@ -5,7 +5,7 @@ These take addresses, lengths and steps, and no Python objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from llvmlite import ir
@@ -14,7 +14,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import F32, F64, I1, I64, POINTER
 from numbagraph.intrinsics.external import NUMPY_LOOP
 from numbagraph.intrinsics.matrices import Index, Matrix
-from numbagraph.intrinsics.transposition import transpose
+from numbagraph.intrinsics.transposition import in_blocks, transpose
 from numbagraph.ir.structs import Struct
 
 BLOCK = 8
@@ -124,16 +124,6 @@ def columns_as_rows(element: Element, loop: Loop, factor: ir.Value) -> None:
         transpose(code, after, result.from_(zero, first), width, lengths[1])
 
     in_blocks(element, element["k"], BLOCK, block)
-
-
-def in_blocks(element: Element, count: Index, width: int, body: Callable[[Index, Index], None]) -> None:
-    """``body(first, width)`` for each block: those of the full width, which is static, and the rest."""
-    code, builder = element.code, element.builder
-    whole = code.index(builder.udiv(count.register, ir.Constant(I64, width)))
-    code.loop(0, whole, lambda number: body(number * width, code.index(width)))
-    rest = count - whole * width
-    with builder.if_then(rest.compare(">", 0)):
-        body(whole * width, rest)
 
 
 def transform(element: Element) -> None:

@@ -18,10 +18,10 @@ from numbagraph.intrinsics.complexes import multiply
 from numbagraph.intrinsics.core import Algorithm, Element
 from numbagraph.intrinsics.emitter import F64, I1, I64, llvm_type
 from numbagraph.intrinsics.formula import Complex, Number, lifted
-from numbagraph.intrinsics.fourier import half_loop, in_blocks, inverse_loop, scale, whole_loop
+from numbagraph.intrinsics.fourier import half_loop, inverse_loop, scale, whole_loop
 from numbagraph.intrinsics.libm import real
 from numbagraph.intrinsics.matrices import Index, Matrix
-from numbagraph.intrinsics.transposition import transpose
+from numbagraph.intrinsics.transposition import in_blocks, transpose
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT64, real_dtype
 

@@ -9,7 +9,11 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.external import NUMPY_SORT
 from numbagraph.intrinsics.matrices import Index, StackVariable
+from numbagraph.intrinsics.transposition import in_blocks, transpose
 from numbagraph.ir.types import INT64
+
+COLUMNS = 16
+"""How many columns are sorted at a time: two lines of the cache have the doubles of a row of them."""
 
 
 def comes_before(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, dtype: np.dtype) -> ir.Value:
@@ -40,6 +44,24 @@ def sort_keys(element: Element, keys: ir.Value, n: Index) -> ir.Value:
 def sort(element: Element) -> ir.Value:
     element.copy(element.results[0], element.operands[0], element["n"])
     return sort_keys(element, element.results[0], element["n"])
+
+
+def sort_columns(element: Element) -> ir.Value:
+    """``(n,k) -> (n,k)``: some columns at a time become rows, which are sorted, and columns again."""
+    code, n, source, result = element.code, element["n"], element.operand(0), element.result()
+    zero, rows = code.index(0), element.matrix(element.scratch[0], n)
+    failed = StackVariable(element.emitter, ir.Constant(I1, 0))
+
+    def sort_row(row: Index) -> None:
+        failed.value = element.builder.or_(failed.value, sort_keys(element, rows.address(row, zero), n))
+
+    def block(first: Index, width: Index) -> None:
+        transpose(code, source.from_(zero, first), rows, n, width)
+        code.loop(0, code.index(width.register), sort_row)
+        transpose(code, rows, result.from_(zero, first), width, n)
+
+    in_blocks(element, element["k"], COLUMNS, block)
+    return failed.value
 
 
 def argsort(element: Element) -> ir.Value:

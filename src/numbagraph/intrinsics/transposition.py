@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I32, POINTER, llvm_type
+from numbagraph.intrinsics.core import Element
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, llvm_type
 from numbagraph.intrinsics.lanes import Lanes
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.ir.types import real_dtype
@@ -13,6 +16,16 @@ TILE = 4
 """How many rows and columns go through registers at once; complex numbers of two doubles do one by one."""
 LINE = 64
 """The bytes of a line of the cache."""
+
+
+def in_blocks(element: Element, count: Index, width: int, body: Callable[[Index, Index], None]) -> None:
+    """``body(first, width)`` for each block: those of the full width, which is static, and the rest."""
+    code, builder = element.code, element.builder
+    whole = code.index(builder.udiv(count.register, ir.Constant(I64, width)))
+    code.loop(0, whole, lambda number: body(number * width, code.index(width)))
+    rest = count - whole * width
+    with builder.if_then(rest.compare(">", 0)):
+        body(whole * width, rest)
 
 
 def transpose(code: Code, source: Matrix, target: Matrix, rows: Index, columns: Index, *, ahead: bool = False) -> None:

@@ -120,7 +120,7 @@ NAMES = {
     "sampled": "sampled_log_gamma",
     "selecting": "nonzero flatnonzero argwhere compress extract unique",
     "sets": "isin union1d intersect1d setxor1d setdiff1d unique_all unique_counts unique_inverse unique_values",
-    "sorting": "argsort sort insertion_points searchsorted",
+    "sorting": "argsort sort sorted_columns insertion_points searchsorted",
     "sparse": (
         "sparse_product sparse_product_columns sparse_transposed_product sparse_transposed_product_columns "
         "sparse_sampled_product sparse_sampled_product_columns sparse_rows sparse_transposition sparse_distinct "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import Keywords, core_op, decomposition
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.intrinsics import searching, sorting
@@ -111,15 +112,26 @@ argsort = core_op(
 def sort_frontend(op: Op, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Value:
     require_kind(kind, order, stable)
     value, axis = with_axis(a, axis)
-    last = value.ndim - 1
-    keys = op.bind(sortable(move(value, [axis], [last])), on_error="raise")
-    return convert(move(keys, [last], [axis]), value.dtype)
+    keys, last = sortable(value), value.ndim - 1
+    if axis == last:
+        return convert(op.bind(keys, on_error="raise"), value.dtype)
+    behind = keys.shape[axis + 1 :]
+    columns = reshape_value(keys, (*keys.shape[: axis + 1], shapes.product(behind)))
+    ordered = sorted_columns.bind(columns, on_error="raise")
+    return convert(reshape_value(ordered, keys.shape), value.dtype)
 
 
 def sort_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
     """Each element's cotangent is at the place that it came to."""
     order = argsort.bind(a, stable=True, on_error=on_error)
     return (scatter_along(g, order, a.shape, a.ndim - 1),)
+
+
+def sort_columns_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
+    """The same of rows."""
+    axis, last = a.ndim - 2, a.ndim - 1
+    (found,) = sort_vjp(*(move(each, [axis], [last]) for each in (g, y, a)), on_error=on_error)
+    return (move(found, [last], [axis]),)
 
 
 sort = core_op(
@@ -133,6 +145,28 @@ sort = core_op(
     jnp=lambda a, *, on_error: load("jax.numpy:sort")(a, axis=-1),
     samples=sort_samples,
 )
+
+sorted_columns = core_op(
+    None,
+    "(n,k)->(n,k)",
+    name="sorted_columns",
+    evaluate=lambda a, *, on_error: np.sort(a, axis=-2),
+    library=sorting.sort_columns,
+    threaded=False,
+    scratch=lambda dtype, lengths, **_: [
+        (dtype, (lowering.minimum(lengths["k"], lowering.literal(sorting.COLUMNS)), lengths["n"]))
+    ],
+    in_place=True,
+    frontend=lambda op, a: op.bind(as_value(a), on_error="raise"),
+    vjp=sort_columns_vjp,
+    jnp=lambda a, *, on_error: load("jax.numpy:sort")(a, axis=-2),
+    samples=lambda rng, dtype: [
+        (rng.permutation(length * width).astype(dtype).reshape(length, width),)
+        for length, width in ((9, 3), (3, 17), (5, 8), (1, 2))
+        if dtype.kind not in "bc"
+    ],
+)
+"""Matrices whose columns are sorted."""
 
 
 def insertion_points_jnp(a: Any, v: Any, *, right: bool) -> Any:
