@@ -184,8 +184,8 @@ class Selection:
         return self.element.code.index(value)
 
     def bounds(self, keys: Row, n: Index, place: Index) -> tuple[ir.Value, ir.Value]:
-        """Two keys, of a sample, between which the one at a place stands in 98.8 % of all cases: 2.5 standard deviations
-        of its place in the sample are as much as 1.25 roots of the sample's length."""
+        """Two keys, of a sample, between which the one at a place stands in 98.8 % of all cases: 2.5 standard
+        deviations of its place in the sample are as much as 1.25 roots of the sample's length."""
         element, builder = self.element, self.element.builder
         sixteenth = self.index(builder.lshr(n.register, ir.Constant(I64, 4)))
         least, greatest = SAMPLE

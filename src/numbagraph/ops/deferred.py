@@ -14,6 +14,7 @@ NAMES = {
         "binom_cdf nbinom_sf binom_ppf binom_isf nbinom_ppf nbinom_isf hypergeom_pmf hypergeom_cdf hypergeom_sf "
         "ncf_pdf nct_pdf"
     ),
+    "borders": "bordered",
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
     "circular": "von_mises_cdf von_mises_slope",

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
-from numbagraph.blockwise.lengths import Cut, as_length, both
+from numbagraph.blockwise.lengths import as_length, both
 from numbagraph.blockwise.promotion import as_strong, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Extent, Value
+from numbagraph.ops.borders import with_margins
 from numbagraph.ops.creation import filled, iota, linspace
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.joining import join, total
-from numbagraph.ops.shape import squeeze_at
-from numbagraph.ops.slicing import flip, narrow, put_slice
+from numbagraph.ops.shape import copy, squeeze_at
+from numbagraph.ops.slicing import flip, narrow
 
 Widths = list[tuple[Extent, Extent]]
 ODD = Keywords(reflect_type="odd")
+EVEN = "edge", "wrap", "reflect", "symmetric"
+"""Modes whose margins are elements of the array, unless they are mirrored on its edge."""
 
 
 def pad_widths(pad_width: Any, ndim: int) -> Widths:
@@ -80,16 +83,30 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
     if not isinstance(constant_values, (tuple, list)):
         return pad_evenly(value, widths, constant_values)
     for axis, ((before, after), fills) in enumerate(zip(widths, pairs_of(constant_values, value.ndim), strict=True)):
-        ends = [pad_piece(value, axis, width, fill) for width, fill in zip((before, after), fills, strict=True)]
-        value = join([ends[0], value, ends[1]], axis - value.ndim)
+        pieces = [pad_piece(value, axis, width, fill) for width, fill in zip((before, after), fills, strict=True)]
+        value = join([pieces[0], value, pieces[1]], axis - value.ndim)
     return value
 
 
-def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any) -> Value:
-    shape = [total([before, extent, after]) for (before, after), extent in zip(widths, value.shape, strict=True)]
-    around = filled(written(fill, value.dtype, alone=True), shape)
-    ndim = value.ndim
-    return put_slice(around, value, {axis - ndim: Cut(before, 1, 0) for axis, (before, _) in enumerate(widths)})
+def pad_evenly(value: Value, widths: Widths, fill: Any) -> Value:
+    number = written(fill, value.dtype, alone=True)
+
+    def margins(axis: int, before: Sequence[int]) -> Value:
+        shape = [
+            total([*widths[other], length]) if other in before else length for other, length in enumerate(value.shape)
+        ]
+        shape[axis] = total(widths[axis])
+        return filled(number, shape)
+
+    return surrounded(value, widths, margins)
+
+
+def surrounded(value: Value, widths: Widths, margins: Callable[[int, Sequence[int]], Value]) -> Value:
+    """An array with the margins that a function gives for each axis, which have those of some axes before it."""
+    axes = [axis for axis, width in enumerate(widths) if width != (0, 0)]
+    found = [margins(axis, axes[:number]) for number, axis in enumerate(axes)]
+    places = tuple(axis - value.ndim for axis in axes)
+    return with_margins(value, places, found, [widths[axis][0] for axis in axes]) if axes else copy(value)
 
 
 def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
@@ -110,29 +127,40 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> 
     surplus = set(options) - expected[mode]
     if surplus:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {surplus}")
-    ends = pairs_of(options.get("end_values", 0), value.ndim)
+    if mode in EVEN and options.get("reflect_type", "even") != "odd":
+        return repeated(value, widths, mode)
+    targets = pairs_of(options.get("end_values", 0), value.ndim)
     counts = pairs_of(options.get("stat_length"), value.ndim)
     for axis, (before, after) in enumerate(widths):
         place = axis - value.ndim
         if mode != "empty":
             require_some(value, place, before, after)
-        if mode in ("edge", "wrap", "reflect", "symmetric", "empty"):
-            value = moved(value, place, before, after, mode, options.get("reflect_type", "even"))
+        if mode in (*EVEN, "empty"):
+            number = iota(total([before, value.shape[place], after])) - shapes.as_value(before)
+            value = margin(value, place, number, mode, "odd")
         elif mode == "linear_ramp":
-            value = ramped(value, place, (before, after), ends[axis])
+            value = ramped(value, place, (before, after), targets[axis])
         else:
             value = summarised(value, place, (before, after), mode, counts[axis])
     return value
 
 
-def moved(value: Value, axis: int, before: Extent, after: Extent, mode: str, kind: str) -> Value:
-    """Margins of elements that stand elsewhere in the array."""
-    if mode == "empty" or kind == "odd":
-        number = iota(total([before, value.shape[axis], after])) - shapes.as_value(before)
-        return margin(value, axis, number, mode, kind)
-    numbers = iota(before) - shapes.as_value(before), iota(after) + shapes.as_value(value.shape[axis])
-    first, last = (margin(value, axis, each, mode, kind) for each in numbers)
-    return registry["concatenate"]([first, value, last], axis)
+def repeated(value: Value, widths: Widths, mode: str) -> Value:
+    """An array with margins of elements that stand elsewhere in it."""
+    for axis, width in enumerate(widths):
+        require_some(value, axis - value.ndim, *width)
+
+    def margins(axis: int, before: Sequence[int]) -> Value:
+        first, last = (iota(each) for each in widths[axis])
+        length = shapes.as_value(value.shape[axis])
+        numbers = registry["concatenate"]([first - shapes.as_value(widths[axis][0]), last + length])
+        found = margin(value, axis - value.ndim, numbers, mode, "even")
+        for other in before:
+            numbers = iota(total([*widths[other], value.shape[other]])) - shapes.as_value(widths[other][0])
+            found = margin(found, other - value.ndim, numbers, mode, "even")
+        return found
+
+    return surrounded(value, widths, margins)
 
 
 def margin(value: Value, axis: int, number: Value, mode: str, kind: str) -> Value:
