@@ -19,6 +19,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ops.creation import iota
+from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.indexing import add_index, is_zeros
 
 
@@ -148,13 +149,41 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
     inside = (starts >= 0) & (starts < length)
     shapes.require(inside.all().value, f"index out-of-bounds in {ufunc.__name__}.reduceat", IndexError)
     stops = np.concatenate([starts[1:], np.expand_dims(as_array(length), 0)])[: starts.shape[0]]
+    if registry.find((ufunc, "reduce")) is None or axis not in (-1, given.ndim - 1):
+        return np.moveaxis(segments(ufunc, rows, starts, stops), 0, axis)
+    rows = np.moveaxis(rows, 0, -1)
+    if rows.ndim == 1:
+        return segments(ufunc, rows, starts, stops)
+    flat = rows.reshape((-1, length))
+    _, found = scan(lambda _, row: (_, segments(ufunc, row, starts, stops)), 0, flat)
+    return found.reshape((*given.shape[:-1], starts.shape[0]))
+
+
+def segments(ufunc: np.ufunc, rows: Any, starts: Any, stops: Any) -> Any:
+    """What the rows from each start to each stop are reduced to; the first one where there are none."""
+
+    def in_steps(start: Any, stop: Any) -> Any:
+        return fori_loop(start + 1, stop, lambda i, so_far: ufunc(so_far, rows[i]), np.copy(rows[start]))
+
+    def in_blocks(start: Any, stop: Any) -> Any:
+        """Of a long vector: `BLOCK` elements at once, with those that are as many places behind each."""
+
+        def block(number: Any) -> Any:
+            places = to_value(start + number * BLOCK + Tracer(iota(BLOCK)))
+            return Tracer(gather_value(rows.value, [places], -1, checked=False))
+
+        count = (stop - start) // BLOCK
+        sums = fori_loop(1, count, lambda k, so_far: ufunc(so_far, block(k)), np.copy(block(0)))
+        total = ufunc.reduce(sums, dtype=rows.dtype)
+        return fori_loop(start + count * BLOCK, stop, lambda i, so_far: ufunc(so_far, rows[i]), total)
 
     def segment(_: Any, bounds: Any) -> tuple[Any, Any]:
         start, stop = bounds
-        return _, fori_loop(start + 1, stop, lambda i, so_far: ufunc(so_far, rows[i]), np.copy(rows[start]))
+        if rows.ndim > 1 or registry.find((ufunc, "reduce")) is None:
+            return _, in_steps(start, stop)
+        return _, cond(stop - start < BLOCK, in_steps, in_blocks, start, stop)
 
-    _, found = scan(segment, 0, (starts, stops))
-    return np.moveaxis(found, 0, axis)
+    return scan(segment, 0, (starts, stops))[1]
 
 
 def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
@@ -224,6 +253,9 @@ def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
     """Whether all that is added are numbers of an array of zeros: then nothing is rounded but what a scatter rounds."""
     return is_zeros(array.value) and array.dtype.kind in "iufc" and np.can_cast(operand.dtype, array.dtype, "safe")
 
+
+BLOCK = 64
+"""How many elements of a long segment are reduced at once."""
 
 BESIDE_NAN = {np.fmax: "nanmax", np.fmin: "nanmin"}
 """Ops that reduce what is not NaN, and give NaN where nothing else is."""
