@@ -60,6 +60,18 @@ def putmask(x, v, m):
     return y
 
 
+def place_few(x, v, m):
+    y = x * 1.0
+    np.place(y, m, v[:2])
+    return y
+
+
+def putmask_few(x, v, m):
+    y = x * 1.0
+    np.putmask(y, m, v[1:3])
+    return y
+
+
 def sort(x, v, m):
     y = np.zeros_like(x)
     y[m] = np.sort(x[m]) * v
@@ -73,7 +85,8 @@ def running(x, v, m):
 
 
 Program = Callable[[Any, Any, Any], Any]
-PROGRAMS = [assign, assign_one, add, select, compress, multiply_at, place, putmask, sort, running]
+REPEATING = [place, place_few, putmask, putmask_few]
+PROGRAMS = [assign, assign_one, add, select, compress, multiply_at, *REPEATING, sort, running]
 each_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 
 
@@ -151,3 +164,27 @@ def test_batches_with_one_mask(program: Program, axes: tuple[int | None, int | N
         inside = vmap(grad(total(program)), in_axes=(0, 0, None))
         np.testing.assert_allclose(graph_jit(inside)(X, V, MASK), wanted, atol=1e-6)
         np.testing.assert_allclose(graph_jit(grad(total(mapped)))(X, V, MASK), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("program", REPEATING, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("axes", [(0, 0, 0), (0, None, 0), (None, 0, 0), (None, None, 0)], ids=str)
+@pytest.mark.parametrize("backend", ["numba", "jax"])
+def test_batches_with_masks_of_their_own(program: Program, axes: tuple[int | None, ...], backend: str) -> None:
+    masks = RNG.random(X.shape) < [[0.0], [0.3], [0.7], [1.0]]
+    given = [each if axis == 0 else each[0] for each, axis in zip((X, V, masks), axes, strict=True)]
+    rows = [[each[k] if axis == 0 else each for each, axis in zip(given, axes, strict=True)] for k in range(len(X))]
+    mapped = vmap(program, in_axes=axes)
+    found = graph_jit(mapped, backend=backend)(*given)
+    np.testing.assert_allclose(found, [program(*row) for row in rows], rtol=1e-12)
+    weighed = lambda x, v, m: (mapped(x, v, m) * np.arange(1.0, X.size + 1).reshape(X.shape)).sum()  # noqa: E731
+    of_values = graph_jit(grad(weighed, argnums=1), backend=backend)(*given)
+    wanted = np.zeros_like(given[1])
+    for place in np.ndindex(wanted.shape):
+        ends = []
+        for step in (STEP, -STEP):
+            moved = given[1].copy()
+            moved[place] += step
+            each = [program(row[0], moved[k] if axes[1] == 0 else moved, row[2]) for k, row in enumerate(rows)]
+            ends.append((np.array(each) * np.arange(1.0, X.size + 1).reshape(X.shape)).sum())
+        wanted[place] = (ends[0] - ends[1]) / (2 * STEP)
+    np.testing.assert_allclose(of_values, wanted, atol=1e-5)

@@ -48,8 +48,9 @@ def core_op(
     determined: Callable[..., Any] = as_it_is,
     regular: bool = False,
     ulp: float = 64.0,
-    batched: Unsupported | None = None,
+    batched: Batch | Unsupported | None = None,
     in_place: bool = False,
+    fails_first: bool = False,
     rows: str = "",
     least_rows: int = 1,
 ) -> Op:
@@ -77,12 +78,14 @@ def core_op(
         some of them may be computed at a time, as those of a batch; but not so few that what comes first takes longest.
     longest
         What a length may be.
+    fails_first
+        Whether a call fails before it writes anything, if it does: then it may write into an argument.
     determined
         What is determined of the results, as a function of them: eigenvectors are, but for a factor of each.
     regular
         Whether results are determined for matrices of full rank only; it is so where not all is determined.
     batched
-        Why there is no batch of calls, if there is none.
+        How a batch is computed, if not by one call; or why there is none.
     """
     if name is None:
         assert reference is not None
@@ -131,7 +134,13 @@ def core_op(
             infer=infer,
             frontend=frontend,
             lower=lowering.Core(
-                emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), in_place, needed, cores, least_rows
+                emitter,
+                *(tuple(map(len, inputs)), tuple(map(len, outputs))),
+                in_place=in_place,
+                fails_first=fails_first,
+                scratch=needed,
+                cores=cores,
+                least_rows=least_rows,
             ),
             vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
             batch=batch_of_cores(parsed) if batched is None else batched,

@@ -403,7 +403,9 @@ class Routine(Opaque):
     ranks: tuple[int, ...] = ()
     """The same of each result."""
     in_place: bool = False
-    """Whether it may write its one result where its one operand was."""
+    """Whether it may write its one result where its first operand was."""
+    fails_first: bool = False
+    """Whether it fails before it writes anything, if it does."""
 
 
 Memory = tuple[ArrayType, tuple[Scalar, ...]]

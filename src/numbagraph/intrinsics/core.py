@@ -210,7 +210,7 @@ class CoreEmitter(Struct):
     threaded: bool = True
     """Whether `library` is one that may start threads."""
     in_place: bool = False
-    """Whether it may write the result where the operand was: it reads all of a row before it writes any of it."""
+    """Whether it may write the result where the first operand was, which it reads before it writes there."""
 
     def __post_init__(self) -> None:
         emitters[self.name] = self
@@ -389,8 +389,10 @@ class BatchedCall(Struct):
 
     def tell_apart(self, addresses: Sequence[ir.Argument]) -> None:
         """Say of which memory nobody else has a part: not of an operand and the result that may take its place."""
-        for each in addresses[2 if self.op.in_place else 0 :]:
-            each.add_attribute("noalias")
+        shared = (0, len(self.op.inputs)) if self.op.in_place else ()
+        for number, each in enumerate(addresses):
+            if number not in shared:
+                each.add_attribute("noalias")
 
     def compute(
         self,

@@ -69,11 +69,12 @@ class LiveRanges(Struct, frozen=False):
 def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
     """Whether a step reads ``old`` only where it is about to store ``new``, so that both can be one memory.
 
-    A call may fail when it has overwritten what it was given, so that must not be an argument.
+    A call may fail when it has overwritten what it was given, so that must not be an argument, unless it fails first.
     """
     if isinstance(step, Call):
-        own = [each.owner for each in (*step.inputs, *step.outputs)] == [old.owner, new.owner]
-        return step.in_place and own and old.temporary
+        first, *others = (each.owner for each in (*step.outputs, *step.inputs))
+        own = first is new.owner and others[:1] == [old.owner] and others.count(old.owner) == 1
+        return step.in_place and own and (old.temporary or step.fails_first)
     if not isinstance(step, Kernel) or old.extents != new.extents:
         return False
     stores = [output for output in step.outputs if output.buffer is new]
@@ -168,7 +169,6 @@ def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None
     A failed call is run again by NumPy's interpreter, which needs the arguments as they were.
     """
     block = program.body
-    buffers = [buffer for step in block.steps for buffer in step.buffers()]
     leaf = program.leaves.get(argument)
     if leaf is None:
         return "it is a number"
@@ -176,7 +176,7 @@ def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None
         return "it is not contiguous"
     if not alike(leaf, result):
         return f"{result.name} differs in dtype or shape"
-    if sum(result in step.writes() for step in block.steps) != 1 or any(each.shares is result for each in buffers):
+    if sum(writes_to(step, result) for step in block.steps) != 1:
         return f"{result.name} holds other values first"
     ranges = LiveRanges(block.steps)
     if leaf in ranges.last and not ranges.over_before(leaf, result):
@@ -192,9 +192,14 @@ def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None
     return f"a check may fail after {result.name} is written"
 
 
+def writes_to(step: Step, result: Buffer) -> bool:
+    """Whether a step writes a result, or what else is in its memory."""
+    return any(each.owner is result for each in step.writes())
+
+
 def postponed(steps: list[Step], result: Buffer) -> list[Step]:
     """The steps with the one that writes a result behind all others, if none of these needs to follow it."""
-    number = next(number for number, step in enumerate(steps) if result in step.writes())
+    number = next(number for number, step in enumerate(steps) if writes_to(step, result))
     writer, later = steps[number], steps[number + 1 :]
     values = set(writer.results())
     if any(conflict(writer, each) or not values.isdisjoint(each.registers()) for each in later):
@@ -210,14 +215,21 @@ def fails_late(program: Program) -> bool:
         if is_overwritten and any(map(may_fail_first, step.members())):
             return True
         is_overwritten = is_overwritten or any(buffer.owner in donated for buffer in step.writes())
-        if is_overwritten and any(map(may_fail, step.members())):
+        alone = len(step.members()) == 1  # others have written when it is called
+        if is_overwritten and any(may_fail(each) and not (alone and calls_first(each)) for each in step.members()):
             return True
     return False
 
 
 def may_fail_first(step: Step) -> bool:
     """Whether a step may fail as long as it has written nothing."""
-    return isinstance(step, Loop) and step.safe is not None
+    return (isinstance(step, Loop) and step.safe is not None) or calls_first(step)
+
+
+def calls_first(step: Step) -> bool:
+    """Whether a step is a call that fails before it writes anything, if it does. Of several threads, one may
+    fail when another one has written."""
+    return isinstance(step, Call) and step.fails_first and not step.is_split
 
 
 def may_fail(step: Step) -> bool:

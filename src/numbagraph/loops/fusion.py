@@ -61,6 +61,11 @@ def is_call(value: Value) -> bool:
     return isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque)
 
 
+def is_routine(value: Value) -> bool:
+    """Whether a value is a result of an opaque operation that is neither a loop nor a branch."""
+    return isinstance(value, Node) and isinstance(value.op.lower, lowering.Routine)
+
+
 def reads_elsewhere(node: Node) -> bool:
     """Whether an element is computed from elements at another index."""
     return isinstance(node.op.lower, (lowering.View, lowering.Gather)) and node.op.kind != "identity"
@@ -238,7 +243,7 @@ class Plan:
         numbers: dict[Domain, list[int]],
         before: list[int],
     ) -> int:
-        domain = domain_of(value)
+        domain = None if self._is_memory_of_call(value) else domain_of(value)
         required_closure = 0
         for number in required:
             required_closure |= before[number] | (1 << number)
@@ -253,6 +258,14 @@ class Plan:
         self.nests.append([value])
         before.append(required_closure)
         return len(self.nests) - 1
+
+    def _is_memory_of_call(self, value: Value) -> bool:
+        """Whether a value is what a call reads or writes, in another shape: in a nest of its own, it takes no time."""
+        if not isinstance(value, Node) or not isinstance(value.op.lower, lowering.View) or not value.op.lower.in_order:
+            return False
+        source = value.inputs[0]
+        called = any(is_routine(each) for each in (source, *self.consumers[value]))
+        return called and (isinstance(source, Input) or self.is_materialised(source))
 
     def _may_join(
         self,

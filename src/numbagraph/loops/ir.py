@@ -289,7 +289,9 @@ class Call(Step, frozen=False):
     work: Scalar | None = None
     """What it costs, in additions, if several threads may compute parts of its batch."""
     in_place: bool = False
-    """Whether it may write its one result where its one operand was."""
+    """Whether it may write its one result where its first operand was."""
+    fails_first: bool = False
+    """Whether it fails before it writes anything, if it does."""
     least_rows: int = 1
     """For fewer rows, what it does first takes long."""
 

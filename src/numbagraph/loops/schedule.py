@@ -245,7 +245,7 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
         outputs = tuple(wanted.get(number) or unwanted(first, number, lower) for number in range(lower.results))
         scratch = tuple(Buffer(f"{name}_scratch", *each) for each in lower.scratch(first))
     call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch)
-    call.cores, call.in_place = (*lower.operands, *lower.ranks), lower.in_place
+    call.cores, call.in_place, call.fails_first = (*lower.operands, *lower.ranks), lower.in_place, lower.fails_first
     if isinstance(lower, lowering.Core):
         call.cores, call.least_rows = lower.cores or call.cores, lower.least_rows
     numbers = [Compute(live_out, Load(memory.buffers[live_out], ())) for live_out in live_outs if not live_out.ndim]

@@ -117,6 +117,7 @@ NAMES = {
     ),
     "ranges": "arange",
     "repeated": "sum_to_extents",
+    "repeated_values": "put_repeated sum_repeated",
     "running": "cumsum cumprod cummax cummin linear_recurrence",
     "sampled": "sampled_log_gamma",
     "selecting": "nonzero flatnonzero argwhere compress extract unique",

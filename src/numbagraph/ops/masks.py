@@ -18,8 +18,6 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Unsupported, Value
-from numbagraph.ops.creation import number_as
-from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value, squeeze_at
 
 INTERNAL = Unsupported("it stands for an index by a boolean mask while a function is traced")
@@ -259,21 +257,26 @@ def put_mask(own: Value, mask: Any, values: Any) -> Value:
     values = stored(values, own.dtype, "putmask")
     mask = fitting(mask, own, "putmask: mask and data must be the same size")
     alike = values.ndim == own.ndim and all(map(shapes.same, values.shape, own.shape))
-    if values.ndim and not alike:
-        mask = registry["logical_and"](mask, shapes.compare("not_equal", shapes.product(values.shape), 0))
-        numbers = registry["iota"](shapes.product(own.shape))
-        values = cycled(values, reshape_value(numbers, own.shape), mask, "putmask")
-    return registry["where"](mask, values, own)
+    return registry["where"](mask, values, own) if alike else put_repeated(own, mask, values, packed=False)
 
 
 def place_mask(own: Value, mask: Any, values: Any) -> Value:
     """What ``np.place(own, mask, values)`` makes of ``own``: the first values, as many as are true."""
     values = stored(values, own.dtype, "place")
     mask = fitting(mask, own, "place: mask and data must be the same size")
-    flags = convert(reshape_value(mask, [shapes.product(mask.shape)]), INT64)
-    numbers = registry["cumsum"](flags) - 1
-    values = cycled(values, reshape_value(numbers, own.shape), mask, "place") if values.ndim else values
-    return registry["where"](mask, values, own)
+    some = shapes.compare("not_equal", shapes.product(values.shape), 0)
+    none = registry["logical_not"](registry["any"](mask))
+    shapes.require(both(some, none, "logical_or"), "place: cannot insert from an empty array")
+    return put_repeated(own, mask, values, packed=True)
+
+
+def put_repeated(own: Value, mask: Value, values: Value, *, packed: bool) -> Value:
+    """An array with values where a mask is true: those of the positions, or one after the other."""
+    size, count = shapes.product(own.shape), shapes.product(values.shape)
+    if shapes.resolve(count) == 1:
+        return registry["where"](mask, reshape_value(values, ()), own)
+    flat = (reshape_value(each, [length]) for each, length in ((own, size), (mask, size), (values, count)))
+    return reshape_value(registry["put_repeated"].bind(*flat, packed=packed), own.shape)
 
 
 def fitting(mask: Any, own: Value, subject: str) -> Value:
@@ -283,15 +286,3 @@ def fitting(mask: Any, own: Value, subject: str) -> Value:
         return mask
     shapes.require_same(shapes.product(mask.shape), shapes.product(own.shape), subject)
     return reshape_value(mask, own.shape)
-
-
-def cycled(values: Value, numbers: Value, mask: Value, name: str) -> Value:
-    """Values by their numbers, from the first again after the last."""
-    count = shapes.product(values.shape)
-    some = shapes.compare("not_equal", count, 0)
-    none = registry["logical_not"](registry["any"](mask))
-    shapes.require(both(some, none, "logical_or"), f"{name}: cannot insert from an empty array")
-    # without any value there is a zero to be read, since nothing is written
-    flat = registry["concatenate"]([reshape_value(values, [count]), number_as(0, values.dtype)[None]])
-    size = shapes.as_value(shapes.maximum(count, 1))
-    return gather_value(flat, [registry["remainder"](registry["maximum"](numbers, 0), size)], -1, checked=False)

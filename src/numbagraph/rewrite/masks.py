@@ -24,7 +24,7 @@ from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Extent, Node, Value, at_source, constant, toposort
 from numbagraph.ops.gathering import gather_value, put_at
-from numbagraph.ops.masks import count_true, is_count, is_late, pack, unpack
+from numbagraph.ops.masks import count_true, is_count, is_late, pack, put_repeated, unpack
 from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value
 
 
@@ -235,8 +235,9 @@ def unpacking(code: Unpacking, node: Node) -> Form | Value | None:
 
 
 def chosen_or_assigned(code: Unpacking, node: Node) -> Form | Value | None:
-    """``x[mask] = v`` writes the elements of ``v`` at the positions that the mask selects, and no others. A derivative
-    by ``v`` would have to ask which of several updates of a position stays."""
+    """``x[mask] = v`` writes the elements of ``v`` one after the other where the mask is true, and nothing elsewhere.
+    Rows are written at the positions that it selects; a derivative would have to ask which update of a position stays.
+    """
     selecting, update, own = node.inputs
     if code.last and isinstance(update, Node) and update.op is unpack and not {update, own, selecting} & {*code.forms}:
         value, mask = map(code.real, update.inputs)
@@ -244,6 +245,8 @@ def chosen_or_assigned(code: Unpacking, node: Node) -> Form | Value | None:
         extent = shapes.resolve(value.shape[axis])
         known = shapes.not_one(extent) and not is_late(extent)
         if known and is_like(update, node) and is_like(own, node) and selects(code.values[selecting], mask):
+            if mask.ndim == node.ndim:
+                return put_repeated(code.real(own), mask, value, packed=True)
             found = registry["true_positions"](reshape_value(mask, [shapes.product(mask.shape)]), extent)
             positions = [found]
             for length in reversed(mask.shape[1:]):
