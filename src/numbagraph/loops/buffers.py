@@ -229,7 +229,7 @@ def may_fail_first(step: Step) -> bool:
 def calls_first(step: Step) -> bool:
     """Whether a step is a call that fails before it writes anything, if it does. Of several threads, one may
     fail when another one has written."""
-    return isinstance(step, Call) and step.fails_first and not step.is_split
+    return isinstance(step, Call) and step.fails_first and not (step.is_split and step.has_batch)
 
 
 def may_fail(step: Step) -> bool:

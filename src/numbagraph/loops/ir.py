@@ -301,6 +301,12 @@ class Call(Step, frozen=False):
         return (*self.inputs, *self.outputs, *self.scratch)
 
     @property
+    def has_batch(self) -> bool:
+        """Whether it computes several elements."""
+        cores = self.cores[len(self.inputs) :]
+        return any(len(each.extents) > core for each, core in zip(self.outputs, cores, strict=bool(cores)))
+
+    @property
     def is_split(self) -> bool:
         """Whether it may be cut into chunks."""
         return self.work is not None

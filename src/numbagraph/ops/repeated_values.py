@@ -15,6 +15,23 @@ from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Cotangents, Op, Value
 from numbagraph.ops.creation import filled, number_as, zeros_as
 
+LONGEST = 2**62
+"""Longer vectors than LAPACK's are written by NumPy."""
+
+
+def of_one_batch(xp: Any, *arrays: Any) -> list[Any]:
+    batch = np.broadcast_shapes(*(each.shape[:-1] for each in arrays))
+    return [xp.broadcast_to(each, (*batch, each.shape[-1])) for each in arrays]
+
+
+def put_array(x: Any, mask: Any, values: Any, *, packed: bool) -> Any:
+    x, mask, values = of_one_batch(np, x, mask, values)
+    result, write = x.copy(), np.place if packed else np.putmask
+    if values.shape[-1]:
+        for row in np.ndindex(result.shape[:-1]):
+            write(result[row], mask[row], values[row])
+    return result
+
 
 def numbers_of(xp: Any, mask: Any, count: int, packed: bool) -> Any:
     """The number of the value that is written at each position: its own one, or how many are written before."""
@@ -22,13 +39,13 @@ def numbers_of(xp: Any, mask: Any, count: int, packed: bool) -> Any:
     return xp.maximum(numbers, 0) % max(count, 1)
 
 
-def written(xp: Any, x: Any, mask: Any, values: Any, packed: bool) -> Any:
-    batch = np.broadcast_shapes(x.shape[:-1], mask.shape[:-1], values.shape[:-1])
-    x, mask, values = (xp.broadcast_to(each, (*batch, each.shape[-1])) for each in (x, mask, values))
+def put_jnp(x: Any, mask: Any, values: Any, *, packed: bool) -> Any:
+    jnp = load("jax:numpy")
+    x, mask, values = of_one_batch(jnp, x, mask, values)
     if not values.shape[-1]:
         return x
-    numbers = numbers_of(xp, mask, values.shape[-1], packed)
-    return xp.where(mask, xp.take_along_axis(values, numbers, -1), x)
+    numbers = numbers_of(jnp, mask, values.shape[-1], packed)
+    return jnp.where(mask, jnp.take_along_axis(values, numbers, -1), x)
 
 
 def put_vjp(g: Value, y: Value, x: Value, mask: Value, values: Value, *, packed: bool) -> Cotangents:
@@ -61,7 +78,7 @@ put_repeated = core_op(
     None,
     "(n),(n),(m)->(n)",
     name="put_repeated",
-    evaluate=lambda x, mask, values, *, packed: np.array(written(np, x, mask, values, packed)),
+    evaluate=put_array,
     library=repeated_values.put_repeated,
     threaded=False,
     in_place=True,
@@ -69,7 +86,8 @@ put_repeated = core_op(
     frontend=put_frontend,
     vjp=put_vjp,
     batched=put_batch,
-    jnp=lambda x, mask, values, *, packed: written(load("jax:numpy"), x, mask, values, packed),
+    longest=LONGEST,
+    jnp=put_jnp,
     samples=lambda rng, dtype: [
         (x, mask, draw(rng, dtype, (m,)), packed) for x, mask, m, packed in samples_with(rng, dtype, 3, 70)
     ],
@@ -78,24 +96,25 @@ put_repeated = core_op(
 follows the first. Without any, nothing is written."""
 
 
-def summed(g: Any, mask: Any, room: Any, *, packed: bool) -> Any:
-    batch = np.broadcast_shapes(g.shape[:-1], mask.shape[:-1], room.shape[:-1])
-    found = np.zeros((*batch, room.shape[-1]), g.dtype)
-    g, mask = (np.broadcast_to(each, (*batch, each.shape[-1])) for each in (g, mask))
-    if found.size:
-        rows = np.ogrid[tuple(map(slice, batch))]
-        numbers = numbers_of(np, mask, room.shape[-1], packed)
-        np.add.at(found, (*(each[..., None] for each in rows), numbers), np.where(mask, g, 0))
+def places_of(xp: Any, mask: Any, count: int, packed: bool) -> tuple[Any, ...]:
+    """Where each element is added, in an array of the values of a batch."""
+    rows = np.ogrid[tuple(map(slice, mask.shape[:-1]))]
+    return (*(each[..., None] for each in rows), numbers_of(xp, mask, count, packed))
+
+
+def sum_array(g: Any, mask: Any, room: Any, *, packed: bool) -> Any:
+    g, mask, room = of_one_batch(np, g, mask, room)
+    found = np.zeros(room.shape, g.dtype)
+    if room.shape[-1]:
+        np.add.at(found, places_of(np, mask, room.shape[-1], packed), np.where(mask, g, 0))
     return found
 
 
-def summed_jnp(g: Any, mask: Any, room: Any, *, packed: bool) -> Any:
+def sum_jnp(g: Any, mask: Any, room: Any, *, packed: bool) -> Any:
     jnp = load("jax:numpy")
-    batch = np.broadcast_shapes(g.shape[:-1], mask.shape[:-1], room.shape[:-1])
-    g, mask = (jnp.broadcast_to(each, (*batch, each.shape[-1])) for each in (g, mask))
-    rows = np.ogrid[tuple(map(slice, batch))]
-    places = (*(each[..., None] for each in rows), numbers_of(jnp, mask, room.shape[-1], packed))
-    return jnp.zeros((*batch, room.shape[-1]), g.dtype).at[places].add(jnp.where(mask, g, 0))
+    g, mask, room = of_one_batch(jnp, g, mask, room)
+    places = places_of(jnp, mask, room.shape[-1], packed)
+    return jnp.zeros(room.shape, g.dtype).at[places].add(jnp.where(mask, g, 0))
 
 
 def sum_vjp(g: Value, y: Value, x: Value, mask: Value, room: Value, *, packed: bool) -> Cotangents:
@@ -110,12 +129,13 @@ sum_repeated = core_op(
     None,
     "(n),(n),(m)->(m)",
     name="sum_repeated",
-    evaluate=summed,
+    evaluate=sum_array,
     library=repeated_values.sum_repeated,
     threaded=False,
     frontend=sum_frontend,
     vjp=sum_vjp,
-    jnp=summed_jnp,
+    longest=LONGEST,
+    jnp=sum_jnp,
     samples=lambda rng, dtype: samples_with(rng, dtype, 3, 70) if dtype.kind in "fc" else [],
 )
 """For each value, the sum of the elements where `put_repeated` writes it."""
