@@ -207,11 +207,10 @@ def test_special_numbers_are_written_as_they_are(function: Callable[..., None]) 
 
 
 @both
+@pytest.mark.parametrize("parallel", [False, True])
 @pytest.mark.parametrize("shape", [(100,), (10, 10)], ids=str)
-def test_repeated_values_are_written_where_the_array_lies(
-    function: Callable[..., None], shape: tuple[int, ...]
-) -> None:
-    compiled, x, mask = graph_jit(function), RNG.random(shape), RNG.random(shape) < 0.5
+def test_they_are_written_where_the_array_lies(function: Any, shape: tuple[int, ...], parallel: bool) -> None:
+    compiled, x, mask = graph_jit(function, parallel=parallel), RNG.random(shape), RNG.random(shape) < 0.5
     compare(function, compiled, x, mask, RNG.random(7))
     assert is_written_in_place(compiled)
 
@@ -285,3 +284,22 @@ def test_one_call_after_the_other(function: Callable[..., None]) -> None:
         np.testing.assert_allclose(found[0], wanted[0], rtol=1e-14)
         np.testing.assert_array_equal(found[1], wanted[1])
         np.testing.assert_array_equal(x, expected)
+
+
+@both
+def test_lengths_that_masks_decide(function: Callable[..., None]) -> None:
+    def of_values(x: Any, m: Any, y: Any) -> Any:
+        function(x, m, y[y > 0.5])
+        return x.sum()
+
+    def of_the_array(x: Any, m: Any, y: Any) -> Any:
+        chosen = x[m]
+        function(chosen, chosen > 0.5, y)
+        return chosen * 2
+
+    x, mask, y = RNG.random(150), RNG.random(150) < 0.7, RNG.random(20)
+    for program in (of_values, of_the_array):
+        expected, found = x.copy(), x.copy()
+        wanted = program(expected, mask, y)
+        np.testing.assert_allclose(graph_jit(program)(found, mask, y), wanted, rtol=1e-14)
+        np.testing.assert_array_equal(found, expected)
