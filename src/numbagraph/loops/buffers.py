@@ -72,9 +72,10 @@ def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
     A call may fail when it has overwritten what it was given, so that must not be an argument, unless it fails first.
     """
     if isinstance(step, Call):
-        first, *others = (each.owner for each in (*step.outputs, *step.inputs))
-        own = first is new.owner and others[:1] == [old.owner] and others.count(old.owner) == 1
-        return step.in_place and own and (old.temporary or step.fails_first)
+        if not step.in_place or not (old.temporary or step.fails_first):
+            return False
+        first, *others = (each.owner for each in step.inputs)
+        return [first, step.outputs[0].owner] == [old.owner, new.owner] and old.owner not in others
     if not isinstance(step, Kernel) or old.extents != new.extents:
         return False
     stores = [output for output in step.outputs if output.buffer is new]
@@ -227,8 +228,8 @@ def may_fail_first(step: Step) -> bool:
 
 
 def calls_first(step: Step) -> bool:
-    """Whether a step is a call that fails before it writes anything, if it does. Of several threads, one may
-    fail when another one has written."""
+    """Whether a step is a call that fails before it writes anything, if it does. One of several threads may fail when
+    another one has written."""
     return isinstance(step, Call) and step.fails_first and not (step.is_split and step.has_batch)
 
 
