@@ -24,6 +24,7 @@ from tables import (
     hyperbolic_integrals,
     inverse_error_function,
     inverse_trigonometric,
+    kelvin,
     modified_bessel,
     powers,
     trigonometric,
@@ -44,6 +45,7 @@ FAMILIES = (
     exponential_integrals,
     hyperbolic_integrals,
     modified_bessel,
+    kelvin,
     dilogarithm,
 )
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"

@@ -15,6 +15,8 @@ NAMES = {"arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sin", "
 }
 LIMITS = [math.inf, -math.inf, 1e30, -1e30, 1e5, -1e5, 100.0, -100.0, 40.0, -40.0, 6.5, -6.5, 0.0, -0.0, 1e-30, -1e-30]
 WHOLE = [*range(-20, 30), 0.5, -0.5, 0.25, 1.5, 2.5, 30, 60, 90, 180, 360, 1024]
+WITHOUT_SIGNS = ("ber", "bei", "berp", "beip")
+"""Their infinities have the sign of a sine, for which SciPy rounds the angle."""
 ANGLES = (math.pi, math.pi / 2, math.pi / 4)
 
 
@@ -33,7 +35,7 @@ def test_known_values(function: str) -> None:
         x = np.array(points, dtype)
         with np.errstate(all="ignore"):
             wanted = ufunc(x)
-        known = is_known(wanted)
+        known = is_known(wanted) & ~((np.abs(x) > 2.0**27) & np.isinf(wanted) & (function in WITHOUT_SIGNS))
         found = graph_jit(lambda x: ufunc(x))(x)
         np.testing.assert_allclose(found[known], wanted[known], rtol=0, atol=1e-300)  # SciPy's have no denormals
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import F32, F64, I32, POINTER, Emitter, Operand, llvm_type
-from numbagraph.intrinsics.external import BOOST, SCIPY, Types, special_functions, special_types
+from numbagraph.intrinsics.external import BOOST, SCIPY, Types, special_types
 from numbagraph.intrinsics.formula import absolute, wrap
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target
@@ -83,18 +83,6 @@ def scipy(name: str, whole: Collection[int] = ()) -> Emit:
                 value = emitter.builder.select(known, value, ir.Constant(value.type, math.nan))
         single = any(each.dtype == FLOAT32 for each in operands)
         return emitter.cast(Operand(value, computed), FLOAT32 if single else FLOAT64)
-
-    return emit
-
-
-def part_of_several(name: str, result: int) -> Emit:
-    """A real or an imaginary part of what a function of one number has as complex results, counted one after the other:
-    several parts take one call."""
-
-    def emit(emitter: Emitter, x: Operand) -> ir.Value:
-        types = next(each for each in special_functions()[name] if each.operands == "d")
-        values = _several(emitter, f"{SCIPY}{name}.d.{types.results}", types, [emitter.cast(x, FLOAT64)])
-        return emitter.cast(Operand(emitter.builder.extract_value(values, divmod(result, 2)), FLOAT64), x.dtype)
 
     return emit
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.vecmath import modified_bessel
+from numbagraph.intrinsics.vecmath import kelvin, modified_bessel
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import absolute, power, sqrt
 from numbagraph.ops.bessel import BY_ORDER
@@ -53,23 +53,25 @@ jve = of_order("jve", lambda y, v, x: 0.5 * (jve(v - 1, x) - jve(v + 1, x)))
 """[10.6.1]; of real numbers it is not scaled."""
 
 
+def second_slope(op: Callable[[Value, Value], Value], y: Value, v: Value, x: Value) -> Value:
+    """By the number, of a function Y of an order and a number. [10.6.1]; at 0 it is infinite, as a power or the
+    logarithm of the number is, whose derivatives have its sign and the opposite one by turns. [10.7.3], [10.7.4]"""
+
+    def function(x: Value) -> Value:
+        return op(v, x)
+
+    def leading(x: Value) -> Value:
+        return -function(x) / x
+
+    def formula(x: Value, y: Value) -> Value:
+        return 0.5 * (op(v - 1, x) - op(v + 1, x))
+
+    return where_infinite(equal(x, 0.0) & isinf(y), x, leading, formula, function, y)
+
+
 def second_kind(name: str, **properties: Any) -> Op:
-    """Declare a function Y of an order and a number. [10.6.1]; at 0 it is infinite, as a power or the logarithm of the
-    number is, whose derivatives have its sign and the opposite one by turns. [10.7.3], [10.7.4]"""
-
-    def slope(y: Value, v: Value, x: Value) -> Value:
-        def function(x: Value) -> Value:
-            return op(v, x)
-
-        def leading(x: Value) -> Value:
-            return -function(x) / x
-
-        def formula(x: Value, y: Value) -> Value:
-            return 0.5 * (op(v - 1, x) - op(v + 1, x))
-
-        return where_infinite(equal(x, 0.0) & isinf(y), x, leading, formula, function, y)
-
-    op = of_order(name, slope, **properties)
+    """Declare such a function."""
+    op = of_order(name, lambda y, v, x: second_slope(op, y, v, x), **properties)
     return op
 
 
@@ -134,22 +136,21 @@ def kelvin_terms(first: int) -> list[float]:
     return found
 
 
-def kelvin_part(result: int, name: str, slope: Callable[[Value, Value], Value]) -> Op:
-    """Declare one. Functions of the same number are parts of one call."""
-    return kernel(name, [POSITIVE], slope, emit=libm.part_of_several("kelvin", result), cost=400)
+def kelvin_function(name: str, slope: Callable[[Value, Value], Value]) -> Op:
+    return kernel(name, [POSITIVE], slope, emit=getattr(kelvin, name), cost=100, ulp=8, scale=1)
 
 
-ber = kelvin_part(0, "ber", lambda y, x: berp(x))
-bei = kelvin_part(1, "bei", lambda y, x: beip(x))
-ker = kelvin_part(2, "ker", lambda y, x: kerp(x))
-kei = kelvin_part(3, "kei", lambda y, x: keip(x))
-berp = kelvin_part(4, "berp", lambda y, x: -bei(x) - near_zero(x, kelvin_terms(4), lambda away: y / away))
-beip = kelvin_part(5, "beip", lambda y, x: ber(x) - near_zero(x, kelvin_terms(2), lambda away: y / away))
-kerp = kelvin_part(
-    6, "kerp", lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: -kei(x) - y / x, kerp, y)
+ber = kelvin_function("ber", lambda y, x: berp(x))
+bei = kelvin_function("bei", lambda y, x: beip(x))
+ker = kelvin_function("ker", lambda y, x: kerp(x))
+kei = kelvin_function("kei", lambda y, x: keip(x))
+berp = kelvin_function("berp", lambda y, x: -bei(x) - near_zero(x, kelvin_terms(4), lambda away: y / away))
+beip = kelvin_function("beip", lambda y, x: ber(x) - near_zero(x, kelvin_terms(2), lambda away: y / away))
+kerp = kelvin_function(
+    "kerp", lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: -kei(x) - y / x, kerp, y)
 )
-keip = kelvin_part(
-    7, "keip", lambda y, x: at_edge(x, 0.0, lambda x: -0.5 * log(x), lambda x, y: ker(x) - y / x, keip, y)
+keip = kelvin_function(
+    "keip", lambda y, x: at_edge(x, 0.0, lambda x: -0.5 * log(x), lambda x, y: ker(x) - y / x, keip, y)
 )
 
 airy = kernels(

@@ -207,7 +207,8 @@ roots, of which there are up to two between any two poles, results have as few r
 `shichi.1` is measured beyond its root, around which its error is small beside 1.
 `logaddexp` and `logaddexp2` are measured on positive numbers too: elsewhere terms of either sign may cancel.
 Errors of `j0`, `j1`, `y0` and `y1` are measured beside the amplitude of the oscillation, `sqrt(2 / (pi * x))`, where
-that is larger than the value: from 2 on, of `y0` from 0.5, and of `y1` and `itj0y0.1` from 1.5.
+that is larger than the value: from 2 on, of `y0` from 0.5, and of `y1` and `itj0y0.1` from 1.5. Those of Kelvin's
+functions are measured beside the complex function of which they are a part, from before their first root on.
 
 | function | bound | float64 | float32 |
 | --- | --- | --- | --- |
