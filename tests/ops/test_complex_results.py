@@ -162,6 +162,12 @@ def test_both_parts_of_hankel_functions(name):
         size = np.where(x < abs(v), 0.0, np.hypot(first, second))
         np.testing.assert_array_less(np.abs(row.real - first), 3e-14 * np.maximum(np.abs(first), size))
         np.testing.assert_array_less(np.abs(row.imag - sign * second), 3e-14 * np.maximum(np.abs(second), size))
+    far = graph_jit(lambda v, x: getattr(special, name)(v, x))(
+        np.array([100.0, -7.25, 0.5, 7.3]), [1e8, 1e6, 25.5, 27.0]
+    )
+    exactly = [mp.hankel1(100, 1e8), mp.hankel1(-7.25, 1e6), mp.hankel1(0.5, 25.5), mp.hankel1(7.3, 27.0)]
+    exactly = np.array([complex(each) for each in exactly])
+    np.testing.assert_allclose(far, exactly if sign > 0 else exactly.conj(), 2e-15)
     beyond = graph_jit(lambda v, x: getattr(special, name)(v, x))(np.array([200.0, 2.5, -200.0]), 1e-200)
     assert beyond.real.tolist() == [0.0, 0.0, 0.0]
     assert beyond.imag.tolist() == [-sign * np.inf] * 3

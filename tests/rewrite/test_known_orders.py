@@ -28,7 +28,17 @@ def compiled(function, order, **options):
 
 
 def test_every_family_has_a_case():
-    assert set(EXACT) == set(FAMILIES)
+    """Those that are no functions of SciPy's are the parts of Hankel functions."""
+    assert set(EXACT) == {each for each in FAMILIES if hasattr(special, each)}
+
+
+@pytest.mark.parametrize("order", [0, 1, MOST_TERMS, -2, MOST_TERMS + 1])
+@pytest.mark.parametrize("name", ["hankel1", "hankel2e"])
+def test_hankel_functions(name, order):
+    x = np.array([0.05, 0.7, 2.9, 8.0, 30.0])
+    run = compiled(name, order)
+    np.testing.assert_allclose(run(x), getattr(special, name)(order, x), 1e-14)
+    assert ("numbagraph.scipy" in run.llvm(x)) == (order > MOST_TERMS)
 
 
 @EVERY
@@ -121,3 +131,13 @@ def test_derivatives_by_scipy_s_names_are_formulas():
         assert "numbagraph.scipy" not in run.llvm(x)
     slope = graph_jit(grad(lambda x: special.jv(1, x).sum()))(x)
     np.testing.assert_allclose(slope, special.jvp(1, x), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("name", ["jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"])
+def test_derivatives_of_orders_that_are_arguments(name, n):
+    function, v, x = getattr(special, name), np.array([[0.0], [1.5], [4.0], [-2.3]]), np.array([0.4, 3.0, 11.0])
+    found, wanted = graph_jit(lambda v, x: function(v, x, n))(v, x), function(v, x, n)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    with pytest.raises(ValueError, match="non-negative"):
+        graph_jit(lambda v, x: function(v, x, -1))(v, x)

@@ -23,6 +23,7 @@ NAMES = {
     ),
     "combinatorial": "perm factorial multigammaln",
     "compaction": "true_positions true_elements",
+    "complex_results": "hankel_j hankel_y",
     "contraction": "einsum tensordot dot inner vdot outer",
     "control.scan": "scan",
     "control.switch": "switch",

@@ -78,6 +78,8 @@ FAMILIES: dict[str, tuple[Callable[[int, Value], Value | None], int]] = {
     "jv": (first_kind, -1),
     "yv": (second_kind, -1),
     "yn": (second_kind, -1),
+    "hankel_j": (first_kind, -1),
+    "hankel_y": (lambda order, x: second_kind(order, x) if order <= MOST_TERMS else None, -1),
     "kv": (modified, 1),
     "kn": (modified, 1),
 }

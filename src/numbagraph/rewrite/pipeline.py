@@ -90,7 +90,7 @@ PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.stabilise:STABILISE"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     RulePass("numbagraph.rewrite.orthogonal:ORTHOGONAL", ("special function",)),
-    RulePass("numbagraph.rewrite.known_orders:KNOWN_ORDERS", ("jv", "yv", "yn", "kv", "kn")),
+    RulePass("numbagraph.rewrite.known_orders:KNOWN_ORDERS", ("jv", "yv", "yn", "kv", "kn", "hankel_j")),
     RulePass("numbagraph.rewrite.specialise:SPECIALISE"),
     GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), name="linear sums"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),

@@ -102,6 +102,8 @@ EXACT: dict[str, Callable[..., Any]] = {
     "j0": lambda x: mpmath.besselj(0, x),
     "j1": lambda x: mpmath.besselj(1, x),
     "jv": mpmath.besselj,
+    "hankel_j": lambda v, x: mpmath.besselj(v, x) if x > 0 else mpmath.nan,
+    "hankel_y": lambda v, x: mpmath.bessely(v, x) if x > 0 else mpmath.nan,
     "iv": mpmath.besseli,
     "ive": lambda v, x: mpmath.besseli(v, x) * mpmath.exp(-abs(x)),
     "gammainc": lambda a, x: mpmath.gammainc(a, 0, x, regularized=True) if x > 0 else mpmath.nan,

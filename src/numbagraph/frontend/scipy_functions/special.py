@@ -16,6 +16,7 @@ from numbagraph.frontend.scipy_functions.common import (
     differentiated,
     double,
     inexact,
+    known_number,
     refuse,
 )
 from numbagraph.frontend.scipy_functions.zeta import zeta
@@ -102,9 +103,15 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
 # ---- Bessel functions ----
 
 
-def hankel_derivative(kind: int) -> Function:
+def bessel_derivative(name: str, of_bessel: str, sign: int, factor: int = 1) -> Function:
+    """A derivative of any order. [DLMF 10.6.7, 10.29.5]"""
+
     def call(v: Any, z: Any, n: int = 1) -> Any:
-        return special.jvp(v, z, n) + (1j if kind == 1 else -1j) * special.yvp(v, z, n)
+        count, order, function = known_number(n, name), array(v), getattr(special, of_bessel)
+        if count < 0:
+            raise ValueError(f"{name}: n must be a non-negative integer, received: {n}")
+        terms = [sign**k * math.comb(count, k) * function(order + (2 * k - count), z) for k in range(count + 1)]
+        return sum(terms[1:], terms[0]) * (factor / 2) ** count
 
     return call
 
@@ -313,7 +320,12 @@ FUNCTIONS: dict[str, Function] = {
             sph_legendre_p, sph_harm_y,
         )
     },
-    **{f"h{kind}vp": hankel_derivative(kind) for kind in (1, 2)},
+    "jvp": bessel_derivative("jvp", "jv", -1),
+    "yvp": bessel_derivative("yvp", "yv", -1),
+    "ivp": bessel_derivative("ivp", "iv", 1),
+    "kvp": bessel_derivative("kvp", "kv", 1, -1),
+    "h1vp": bessel_derivative("h1vp", "hankel1", -1),
+    "h2vp": bessel_derivative("h2vp", "hankel2", -1),
     "spherical_jn": spherical("jn", special._ufuncs._spherical_jn, (1.0, -1.0)),
     "spherical_yn": spherical("yn", special._ufuncs._spherical_yn, (1.0, -1.0)),
     "spherical_in": spherical("in", by_cylindrical(special.iv), (1.0, 1.0)),
