@@ -81,7 +81,7 @@ SAME = {
         stats.multinomial.logpmf([1, 2, 3], 6, [0.2, 0.3, 0.5]),
     ),
     "whiten": ({"obs": POINTS}, scipy.cluster.vq.whiten(POINTS)),
-    "distance_matrix": ({"x": POINTS, "y": POINTS[:3]}, scipy.spatial.distance_matrix(POINTS, POINTS[:3])),
+    "distance_matrix": ({"x": POINTS, "y": POINTS[:3]}, scipy.spatial.distance.cdist(POINTS, POINTS[:3])),
 }
 """Advice that is a formula: its arguments, and SciPy's result."""
 BY_NAME = {name: text for table in ADVICE.values() for name, text in table.items()}

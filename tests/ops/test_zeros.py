@@ -43,7 +43,9 @@ SOLUTIONS = (
 )
 BY_LIBRARIES = {
     **dict.fromkeys(PRODUCTS_OF_MATRICES, "c"),
-    **dict.fromkeys(("lstsq", "lu", "lu_factor", "polyfit", "product_of_q", "product_with_q", "square_lu"), "fc"),
+    **dict.fromkeys(
+        ("lstsq", "lu", "lu_factor", "polyfit", "product_of_q", "product_with_q", "square_lu", "svd"), "fc"
+    ),
     **dict.fromkeys(SOLUTIONS, "fc"),
 }
 """Sums of products in BLAS and LAPACK, whose order and rounding follow from lengths and processor."""

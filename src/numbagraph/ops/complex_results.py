@@ -118,8 +118,10 @@ def hankel2e(v: Any, z: Any) -> Value:
 
 def wofz(z: Any) -> Value:
     """`scipy.special.wofz` of real numbers. [7.5.1]"""
-    number = convert(as_value(z), FLOAT64)
-    return complex_of(exp(-number * number), 2 / math.sqrt(math.pi) * registry["dawsn"](number))
+    given = as_value(z)
+    number = convert(given, FLOAT64)
+    found = complex_of(exp(-number * number), 2 / math.sqrt(math.pi) * registry["dawsn"](number))
+    return convert(found, load("scipy.special:wofz").resolve_dtypes((given.dtype, None))[1])
 
 
 def loop_dtypes(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:

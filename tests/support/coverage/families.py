@@ -70,7 +70,7 @@ def usual(prefix: str, name: str, ufunc: np.ufunc) -> str:
 
 def numpy_functions() -> Family:
     excluded = set(" ".join(numpy_calls.EXCLUDED.values()).split())
-    names = [name for name in functions_of(np, dir(np)) if name not in excluded]
+    names = {name for name in functions_of(np, dir(np)) if name not in excluded} | {*numpy_calls.REMOVED}
     family = with_calls("NumPy's functions", names, table(numpy_calls.CALLS))
     return Family(family.title, {**family.calls, **table(numpy_calls.FURTHER)})
 

@@ -1,5 +1,8 @@
 """A usual call of each of NumPy's functions, as their docstrings have them, on the arrays of `arguments.py`."""
 
+REMOVED = ("row_stack",)
+"""Names that NumPy has no more from release 2.5 on: the pages tell of them."""
+
 EXCLUDED = {
     "files and text": (
         "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific "

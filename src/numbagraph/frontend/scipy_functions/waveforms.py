@@ -9,6 +9,7 @@ import numpy as np
 
 from numbagraph.frontend.scipy_functions.common import array, refuse
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.op import load
 
 
 def number(x: Any, like: Any) -> Any:
@@ -61,18 +62,26 @@ def in_a_period(t: Any, share: Any) -> tuple[Any, Any, Any]:
     return times, part, times < part * 2 * math.pi
 
 
+def result_dtype(function: str, t: Any, share: Any) -> np.dtype:
+    """That of SciPy's function, which is float64 before release 1.18, and follows the operands from then on."""
+    empty = (each if isinstance(each, (int, float)) else np.zeros(0, array(each).dtype) for each in (t, share))
+    return load(f"scipy.signal:{function}")(*empty).dtype
+
+
 def sawtooth(t: Any, width: Any = 1) -> Any:
     """`scipy.signal.sawtooth`."""
     times, part, rises = in_a_period(t, width)
     above = np.where(rises, times, math.pi * (part + 1) - times)
     found = above / (math.pi * np.where(rises, part, 1 - part)) - np.where(rises, 1, 0)
-    return np.where((part > 1) | (part < 0), np.nan, found).astype(np.float64)
+    return np.where((part > 1) | (part < 0), np.nan, found).astype(result_dtype("sawtooth", t, width))
 
 
 def square(t: Any, duty: Any = 0.5) -> Any:
     """`scipy.signal.square`."""
     _, part, is_high = in_a_period(t, duty)
-    return np.where((part > 1) | (part < 0), np.nan, np.where(is_high, 1.0, -1.0)).astype(np.float64)
+    return np.where((part > 1) | (part < 0), np.nan, np.where(is_high, 1.0, -1.0)).astype(
+        result_dtype("square", t, duty)
+    )
 
 
 WAVEFORMS = {each.__name__: each for each in (chirp, sawtooth, square)}

@@ -95,15 +95,20 @@ def cond_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [(matrix,), *[(matrix, p) for p in (-2, 1, -1, np.inf, "fro")], (stack,), (stack, 1)]
 
 
+WITHOUT_SINGULAR_VALUES = "nan" if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else "raise"
+"""What `numpy.linalg.cond` does with a matrix that has a NaN."""
+
+
 @decomposition(np.linalg.cond, name="condition_number", samples=cond_samples, ulp=256, scalar=True, regular=True)
 def condition_number(x: Any, p: Any = None) -> Value:
     (matrix,) = promoted(x)
     for extent in matrix.shape[-2:]:
         shapes.require(shapes.compare("not_equal", extent, 0), "cond is not defined on empty arrays", LinAlgError)
     given = registry["any"](registry["isnan"](matrix), (-2, -1))
-    if p in (None, 2, -2):  # NumPy raises an error for a NaN, and has infinity, without one, for a matrix that has any
+    if p in (None, 2, -2):  # NumPy has infinity, without an error, for a matrix that has any
         unbounded = registry["any"](registry["isinf"](matrix), (-2, -1), keepdims=True) & ~given[..., None, None]
-        s = svdvals(where(unbounded, number(0, matrix), matrix))
+        with errors.on_linalg_error(WITHOUT_SINGULAR_VALUES):
+            s = svdvals(where(unbounded, number(0, matrix), matrix))
         first, last = s[..., 0], s[..., -1]
         ratio = last / first if p == -2 else first / last
     else:
