@@ -149,7 +149,7 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
     inside = (starts >= 0) & (starts < length)
     shapes.require(inside.all().value, f"index out-of-bounds in {ufunc.__name__}.reduceat", IndexError)
     stops = np.concatenate([starts[1:], np.expand_dims(as_array(length), 0)])[: starts.shape[0]]
-    if registry.find((ufunc, "reduce")) is None or axis not in (-1, given.ndim - 1):
+    if not in_any_order(ufunc) or axis not in (-1, given.ndim - 1):
         return np.moveaxis(segments(ufunc, rows, starts, stops), 0, axis)
     rows = np.moveaxis(rows, 0, -1)
     if rows.ndim == 1:
@@ -157,6 +157,14 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
     flat = rows.reshape((-1, length))
     _, found = scan(lambda _, row: (_, segments(ufunc, row, starts, stops)), 0, flat)
     return found.reshape((*given.shape[:-1], starts.shape[0]))
+
+
+BITWISE = np.bitwise_and, np.bitwise_or, np.bitwise_xor
+
+
+def in_any_order(ufunc: np.ufunc) -> bool:
+    """Whether elements may be reduced in another order than one after the other."""
+    return ufunc in BITWISE or registry.find((ufunc, "reduce")) is not None
 
 
 def segments(ufunc: np.ufunc, rows: Any, starts: Any, stops: Any) -> Any:
@@ -179,7 +187,7 @@ def segments(ufunc: np.ufunc, rows: Any, starts: Any, stops: Any) -> Any:
 
     def segment(_: Any, bounds: Any) -> tuple[Any, Any]:
         start, stop = bounds
-        if rows.ndim > 1 or registry.find((ufunc, "reduce")) is None:
+        if rows.ndim > 1 or rows.dtype.kind in "iu" or not in_any_order(ufunc):  # LLVM makes vectors of integers
             return _, in_steps(start, stop)
         return _, cond(stop - start < BLOCK, in_steps, in_blocks, start, stop)
 
