@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, vmap
-from numbagraph.intrinsics.long_fourier import LEAST_LONG
+from numbagraph.intrinsics.long_fourier import LEAST_LONG, LEAST_OF_SEVERAL
 
 LENGTHS = {
     "power of two": 2**16,
@@ -64,9 +64,11 @@ def test_single_precision(name, length):
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_rows(name):
-    rows = numbers(3, 2, 33000)
+    """Several share a plan of NumPy's, unless they are still longer."""
+    check(TRANSFORMS[name], numbers(3, 2, 33000))
+    rows = numbers(2, LEAST_OF_SEVERAL)
     found = check(TRANSFORMS[name], rows)
-    np.testing.assert_array_equal(found[2, 1], graph_jit(TRANSFORMS[name])(rows[2, 1]))
+    np.testing.assert_array_equal(found[1], graph_jit(TRANSFORMS[name])(rows[1]))
     check(TRANSFORMS[name], np.asfortranarray(numbers(3, 33000)))
     check(lambda x: TRANSFORMS[name](x[::2]), numbers(66000))
     check(lambda x: TRANSFORMS[name](x[::-1]), numbers(33000))
@@ -149,8 +151,8 @@ def test_within_a_graph():
 
 def test_threads():
     """Each has work memory of its own."""
-    x = numbers(40, 33000)
+    x = numbers(6, LEAST_OF_SEVERAL)
     found = graph_jit(lambda x: np.fft.fft(x) * 2, parallel=True)(x)
     np.testing.assert_array_equal(found, graph_jit(lambda x: np.fft.fft(x) * 2)(x))
     expected = 2 * np.fft.fft(x)
-    assert np.linalg.norm(found - expected) <= 1e-15 * np.linalg.norm(expected)
+    assert np.linalg.norm(found - expected) <= 2e-15 * np.linalg.norm(expected)

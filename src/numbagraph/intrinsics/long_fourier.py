@@ -27,6 +27,8 @@ from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT64, real_dtype
 
 LEAST_LONG = 1 << 15
 """The length from which on rows are long."""
+LEAST_OF_SEVERAL = 600_000
+"""The same of several rows, which share the plan of NumPy's loop: of one row it takes as long as the transform."""
 LEAST_ROWS = 4
 """Of a matrix of fewer rows, each is nearly as long as what it is a part of, and takes its share of the time."""
 BLOCK = 16
@@ -190,8 +192,9 @@ def in_steps(row: Row, sign: Callable[[Element], int], otherwise: Algorithm) -> 
     """The transforms of long rows, and those of lengths that have no divisors."""
 
     def algorithm(element: Element) -> None:
-        rows = number_of_rows(element)
-        with element.builder.if_else(rows.compare(">=", LEAST_ROWS)) as branches:
+        builder, rows = element.builder, number_of_rows(element)
+        alone = builder.or_(element["k"].compare("==", 1), element["n"].compare(">=", LEAST_OF_SEVERAL))
+        with builder.if_else(builder.and_(alone, rows.compare(">=", LEAST_ROWS))) as branches:
             with branches[0]:
                 steps = Steps.of(element, rows, sign(element))
                 element.code.loop(0, element["k"], lambda k: row(steps, k))

@@ -293,9 +293,9 @@ def from_half(a: Any, n: Any, axis: int, norm: int) -> Value:
     value = as_complex(inexact(a))
     axis = shapes.normalise_axis(axis, value.ndim)
     length = points(n, shapes.multiply(shapes.subtract(value.shape[axis], 1), 2))
-    return along(
-        sized(value, half(length), axis), axis, lambda ops, each: ops.inverse.bind(each, carrier(length), norm=norm)
-    )
+    if n is not None:  # without one, the length is that of all that is given
+        value = sized(value, half(length), axis)
+    return along(value, axis, lambda ops, each: ops.inverse.bind(each, carrier(length), norm=norm))
 
 
 def samples(kinds: str) -> Callable[..., list[tuple[Any, ...]]]:
