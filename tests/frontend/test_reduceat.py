@@ -14,6 +14,13 @@ def test_positions_that_reduceat_takes(ufunc):
         for each in [*given, np.array(positions, bool)]:
             for x in (np.arange(6.0), np.arange(12.0).reshape(6, 2)):
                 np.testing.assert_array_equal(reduced(x, each), ufunc.reduceat(x, each))
+    along_last = graph_jit(lambda x, positions: ufunc.reduceat(x, positions, axis=-1))
+    nowhere = np.array([], np.int64)
+    for shape in ((1, 0), (2, 3, 0), (0, 0), (2, 4), (0, 4)):
+        expected, found = (
+            each(np.ones(shape), nowhere) for each in (lambda x, i: ufunc.reduceat(x, i, -1), along_last)
+        )
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
     for wrong in (np.array([0.0, 1.0]), np.array([0, 1], np.uint64)):
         with pytest.raises(TypeError, match="according to the rule 'safe'"):
             reduced(np.arange(6.0), wrong)

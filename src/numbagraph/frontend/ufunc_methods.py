@@ -154,7 +154,7 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
     rows = np.moveaxis(rows, 0, -1)
     if rows.ndim == 1:
         return segments(ufunc, rows, starts, stops)
-    flat = rows.reshape((-1, length))
+    flat = rows_of(rows, tuple(range(rows.ndim - 1)))
     _, found = scan(lambda _, row: (_, segments(ufunc, row, starts, stops)), 0, flat)
     return found.reshape((*given.shape[:-1], starts.shape[0]))
 
