@@ -270,3 +270,19 @@ def test_what_is_not_compiled_is_refused():
         graph_jit(lambda rng: rng.multivariate_normal([1.0, 2.0], -np.eye(2)))(generator())
     with pytest.raises(TraceError, match=r"np\.empty_like"):
         graph_jit(lambda rng: rng.permuted(np.eye(2), axis=1, out=np.eye(2)))(generator())
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (5, 0, 2), (2, 4, 0), (0, 0), (4, 3), (1, 3)])
+def test_a_shuffle_of_no_elements_draws_nothing(shape, axis):
+    def shuffled(rng, x):
+        rng.shuffle(x, axis=axis)
+        return rng.permutation(x, axis=axis), rng.random()
+
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    own, given = x.copy(), x.copy()
+    expected, found = generator(), generator()
+    for one, other in zip(shuffled(expected, own), graph_jit(shuffled)(found, given), strict=True):
+        np.testing.assert_array_equal(other, one)
+    np.testing.assert_array_equal(given, own)
+    assert state(expected) == state(found)

@@ -189,7 +189,13 @@ class TracedGenerator(OnlyTraced):
                 f"shuffle of what is not traced would shuffle it once: use permutation, which gives a copy, or pass "
                 f"the array as an argument\n  at {user_source()}"
             )
-        x[...] = self.permutation(x, axis)
+        if x.ndim < 2:
+            x[...] = self.permutation(x, axis)
+            return
+        # nothing is drawn for an array without elements, which may have rows
+        count = shapes.minimum(x.value.shape[axis], shapes.product(x.value.shape))
+        order = self._orders(1, count if isinstance(count, int) else Tracer(count))[0]
+        x[...] = np.reshape(apply(registry["take"], x, order, axis), x.shape)
 
 
 def as_scalar(number: Value) -> Value:
