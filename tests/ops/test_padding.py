@@ -63,3 +63,10 @@ def test_derivatives_count_how_often_an_element_is_there(mode):
     expected = np.bincount(numbers.ravel(), weights.ravel(), 13)[:12].reshape(3, 4)
     np.testing.assert_allclose(graph_jit(grad(loss))(x[0]), expected, rtol=1e-12)
     np.testing.assert_allclose(graph_jit(vmap(grad(loss)))(x), [expected] * 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["maximum", "mean", "linear_ramp", "edge", "reflect", "constant"])
+@pytest.mark.parametrize("widths", [0, ((0, 0), (1, 2))])
+def test_an_axis_without_margins_may_be_empty(mode, widths):
+    x = np.ones((0, 3))
+    np.testing.assert_array_equal(graph_jit(lambda x: np.pad(x, widths, mode))(x), np.pad(x, widths, mode))

@@ -131,7 +131,11 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> 
         return repeated(value, widths, mode)
     targets = pairs_of(options.get("end_values", 0), value.ndim)
     counts = pairs_of(options.get("stat_length"), value.ndim)
+    if all(width == (0, 0) for width in widths):
+        return copy(value)
     for axis, (before, after) in enumerate(widths):
+        if (before, after) == (0, 0):
+            continue
         place = axis - value.ndim
         if mode != "empty":
             require_some(value, place, before, after)
