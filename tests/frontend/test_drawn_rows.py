@@ -286,3 +286,9 @@ def test_a_shuffle_of_no_elements_draws_nothing(shape, axis):
         np.testing.assert_array_equal(other, one)
     np.testing.assert_array_equal(given, own)
     assert state(expected) == state(found)
+
+
+def test_the_elements_of_a_transposed_array_are_permuted_in_the_order_of_c():
+    x = np.arange(12.0).reshape(3, 4)
+    found = graph_jit(lambda rng, x: rng.permuted(x))(generator(), x.T)
+    np.testing.assert_array_equal(found, generator().permuted(np.ascontiguousarray(x.T)))

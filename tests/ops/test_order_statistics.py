@@ -159,3 +159,12 @@ def test_batches_of_rows_and_strides():
     x = rng.normal(size=(6, 500))[::2, ::-3]
     np.testing.assert_array_equal(vmap(np.median)(x), np.median(x, axis=1))
     np.testing.assert_array_equal(graph_jit(lambda x: np.median(x, axis=0))(x), np.median(x, axis=0))
+
+
+@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
+def test_quantiles_between_equal_infinities_are_infinite(infinity):
+    for count in (1, 2, 5):
+        x = np.array([0.0] * (count - 1) + [infinity] * count)
+        q = 0.0 if infinity < 0 else 1.0
+        assert graph_jit(lambda x, q: np.quantile(x, q))(x, q) == infinity
+        assert graph_jit(lambda x: np.quantile(x, 0.5))(x[count - 1 :]) == infinity
