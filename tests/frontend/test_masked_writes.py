@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit
+from numbagraph import grad, graph_jit, vmap
 from numbagraph.intrinsics.target import emitting_for, host
 from numbagraph.ir.structs import replace
 
@@ -303,3 +303,19 @@ def test_lengths_that_masks_decide(function: Callable[..., None]) -> None:
         wanted = program(expected, mask, y)
         np.testing.assert_allclose(graph_jit(program)(found, mask, y), wanted, rtol=1e-14)
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("by_argument", [True, False])
+def test_derivatives_and_batches_of_no_values(by_argument: bool) -> None:
+    """Nothing is written, so that each element stays what it is."""
+
+    def put(x: Any, mask: Any, values: Any) -> Any:
+        x = x.copy()
+        np.putmask(x, mask, values if by_argument else np.zeros(0))
+        return x
+
+    x, mask, none = np.arange(1.0, 7.0).reshape(2, 3), np.array([True, False, True]), np.zeros(0)
+    gradient = graph_jit(grad(lambda x, mask, values: np.sum(put(x, mask, values) ** 2)))(x[0], mask, none)
+    np.testing.assert_array_equal(gradient, 2 * x[0])
+    for axes, masks in (((0, None, None), mask), ((0, 0, None), np.stack([mask, ~mask]))):
+        np.testing.assert_array_equal(graph_jit(vmap(put, in_axes=axes))(x, masks, none), x)

@@ -18,7 +18,19 @@ def test_odd_reflections_wrap_around(mode, dtype, backend):
 MODES = ["constant", "edge", "reflect", "symmetric", "wrap"]
 
 
-@pytest.mark.parametrize("widths", [0, 1, (2, 0), ((0, 0), (1, 3), (0, 2)), ((4, 1), (0, 7), (0, 0)), ((0, 9),) * 3])
+@pytest.mark.parametrize(
+    "widths",
+    [
+        0,
+        1,
+        (2, 0),
+        np.array([1, 2]),
+        np.array([[1, 2], [0, 0], [3, 1]]),
+        ((0, 0), (1, 3), (0, 2)),
+        ((4, 1), (0, 7), (0, 0)),
+        ((0, 9),) * 3,
+    ],
+)
 @pytest.mark.parametrize("mode", MODES)
 def test_margins_of_several_axes_are_those_of_numpy(mode, widths):
     block = np.random.default_rng(5).normal(size=(2, 3, 4))

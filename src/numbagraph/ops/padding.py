@@ -13,11 +13,11 @@ from numbagraph.blockwise.promotion import as_strong, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
-from numbagraph.ir.values import Extent, Value
+from numbagraph.ir.values import Constant, Extent, Value
 from numbagraph.ops.borders import with_margins
 from numbagraph.ops.creation import filled, iota, linspace
 from numbagraph.ops.gathering import gather_value
-from numbagraph.ops.joining import join, total
+from numbagraph.ops.joining import join, pieces_of, total
 from numbagraph.ops.shape import copy, squeeze_at
 from numbagraph.ops.slicing import flip, narrow
 
@@ -29,6 +29,7 @@ EVEN = "edge", "wrap", "reflect", "symmetric"
 
 def pad_widths(pad_width: Any, ndim: int) -> Widths:
     """How much goes before and after each axis."""
+    pad_width = listed(pad_width)
     if isinstance(pad_width, dict):
         widths = [(0, 0)] * ndim
         for axis, width in pad_width.items():
@@ -36,6 +37,16 @@ def pad_widths(pad_width: Any, ndim: int) -> Widths:
     else:
         widths = pairs_of(pad_width, ndim)
     return [(as_length(before), as_length(after)) for before, after in widths]
+
+
+def listed(widths: Any) -> Any:
+    """An array of widths as lists of them."""
+    known = widths.data if isinstance(widths, Constant) else widths
+    if isinstance(known, np.ndarray):
+        return known.tolist()
+    if isinstance(known, Value) and known.ndim:
+        return [listed(each) for each in pieces_of(known)]
+    return known
 
 
 def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import align_batches, core_op, draw
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.intrinsics import repeated_values
+from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Cotangents, Op, Value
@@ -48,9 +49,14 @@ def put_jnp(x: Any, mask: Any, values: Any, *, packed: bool) -> Any:
     return jnp.where(mask, jnp.take_along_axis(values, numbers, -1), x)
 
 
+def written(mask: Value, values: Value) -> Value:
+    """Where something is written: nowhere, if there are no values."""
+    return registry["logical_and"](mask, shapes.compare("not_equal", values.shape[-1], 0))
+
+
 def put_vjp(g: Value, y: Value, x: Value, mask: Value, values: Value, *, packed: bool) -> Cotangents:
     room = filled(number_as(0, BOOL), values.shape[-1:])
-    return registry["where"](mask, 0, g), None, sum_repeated.bind(g, mask, room, packed=packed)
+    return registry["where"](written(mask, values), 0, g), None, sum_repeated.bind(g, mask, room, packed=packed)
 
 
 def put_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, packed: bool) -> Value:
@@ -59,7 +65,7 @@ def put_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, packe
     if any(batched[1:]):
         return op.bind(x, mask, values, packed=packed)
     nothing = filled(number_as(0, x.dtype), mask.shape[-1:])
-    return registry["where"](mask, op.bind(nothing, mask, values, packed=packed), x)
+    return registry["where"](written(mask, values), op.bind(nothing, mask, values, packed=packed), x)
 
 
 def samples_with(rng: np.random.Generator, dtype: np.dtype, *lengths: int) -> list[tuple[Any, ...]]:
