@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import numbagraph
 from numbagraph.ir.op import registry
 from tests.support.graphs import trace
 
@@ -79,3 +80,25 @@ def test_to_jax_is_differentiable_code_of_jax():
 def test_stop_gradient_stops_the_gradients_of_jax():
     function = to_jax(trace(lambda x: op("sum")(op("stop_gradient")(x) * x), np.zeros(3)))
     assert jax.grad(lambda x: function(x)[0])(jax.numpy.arange(3.0)).tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        lambda n: np.arange(1.0, n + 1),
+        lambda n: np.arange(float(n)),
+        lambda n: np.arange(0, 1, 1 / n),
+        lambda n: np.arange(n * 0.5, n * 1.5),
+        lambda n: np.zeros(int(np.ceil(n / 2)) + 3)[:n],
+    ],
+)
+def test_lengths_that_are_made_of_floating_point_numbers(numbers):
+    def function(x):
+        return x * numbers(x.shape[0])
+
+    compiled = numbagraph.graph_jit(function, backend="jax")
+    for x in (np.ones(5), np.ones(4, np.float32), np.ones(1)):
+        np.testing.assert_allclose(compiled(x), function(x), rtol=1e-15)
+    x = jax.numpy.ones(5)
+    np.testing.assert_allclose(jax.jit(numbagraph.to_jax(function))(x), function(np.ones(5)), rtol=1e-6)
+    assert isinstance(numbagraph.to_jax(np.sin)(1.5), jax.Array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import jax
@@ -112,6 +112,10 @@ def is_number(value: Value) -> bool:
     return value.type.weak and value.dtype.kind in "iub"
 
 
+def is_known_number(operand: Any) -> bool:
+    return isinstance(operand, (*PYTHON_SCALARS, np.generic)) or (isinstance(operand, np.ndarray) and not operand.ndim)
+
+
 def length_arguments(graph: Graph) -> tuple[int, ...]:
     """The arguments, by position, that lengths or the starts of slices follow from: to JAX these are static."""
     integers = [extent for value in graph.values for extent in value.shape if isinstance(extent, Value)]
@@ -135,11 +139,16 @@ class Translation:
         self.failed: Any = None
         """Whether any index is out of bounds, or a condition does not hold; None where there is none to check."""
 
-    def results(self) -> tuple[Any, ...]:
-        def leaf(value: Value) -> Any:
-            return leaf_data(value, self.lengths)
+    @cached_property
+    def behind_lengths(self) -> set[Value]:
+        """What lengths follow from, by way of floating-point numbers, too."""
+        return set(toposort(each for value in self.graph.values for each in value.shape if isinstance(each, Value)))
 
-        return tuple(interpret(self.graph.outputs, self.environment, leaf, self.apply))
+    def results(self) -> tuple[Any, ...]:
+        return tuple(interpret(self.graph.outputs, self.environment, self.leaf, self.apply))
+
+    def leaf(self, value: Value) -> Any:
+        return canonical(leaf_data(value, self.lengths))
 
     def note_conditions(self, conditions: Iterable[Value]) -> None:
         """Take note of conditions that do not hold."""
@@ -147,8 +156,9 @@ class Translation:
             self.note(jnp.logical_not(each))
 
     def apply(self, node: Node, operands: list[Any]) -> Any:
-        if node.type.weak and all(isinstance(operand, tuple(PYTHON_SCALARS)) for operand in operands):
-            return apply_reference(node, operands)
+        if (node.type.weak or node in self.behind_lengths) and all(map(is_known_number, operands)):
+            result = apply_reference(node, operands)
+            return result if node.type.weak else canonical(node.dtype.type(result))
         self.check_bounds(node, operands)
         try:
             lower = node.op.lower
@@ -170,7 +180,7 @@ class Translation:
 
     def run(self, values: Sequence[Value], known: dict[Value, Any]) -> list[Any]:
         """The arrays of more values, from those that are known."""
-        return interpret(values, {**self.lengths, **known}, lambda value: leaf_data(value, self.lengths), self.apply)
+        return interpret(values, {**self.lengths, **known}, self.leaf, self.apply)
 
     def control(self, lower: lowering.Together, *operands: Any, **attrs: Any) -> Sequence[Any]:
         """Results of a loop, a branch, or a call of Python."""
@@ -217,6 +227,15 @@ def translated(item: Any) -> Any:
 def as_jax_has_it(item: Any) -> Any:
     """An attribute: of a dtype, what JAX's configuration makes of it, which would warn."""
     return np.dtype(canonicalize_dtype(item)) if isinstance(item, np.dtype) else item
+
+
+def canonical(data: Any) -> Any:
+    """An array of NumPy in a dtype that JAX has in its configuration: it may have traced its function of such an array
+    in another one, which it does not notice."""
+    if not isinstance(data, (np.ndarray, np.generic)):
+        return data
+    dtype = canonicalize_dtype(data.dtype)
+    return data if data.dtype == dtype else data.astype(dtype)
 
 
 def in_dtype(result: Any, dtype: np.dtype) -> Any:
