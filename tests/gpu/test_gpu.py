@@ -1,5 +1,8 @@
-"""`backend="jax"` where JAX has a GPU: arrays stay on it, and results are NumPy's. The tests of `tests/jax_bridge` run
-there, too: JAX prefers a GPU."""
+"""`backend="jax"` where JAX has a GPU: arrays stay on it, and results are NumPy's.
+
+``JAX_PLATFORMS=cuda,cpu python -m pytest tests/gpu tests/jax_bridge`` runs these, and those of the bridge there; without
+it, JAX is told to use the CPU. Of the bridge, those that hand arrays to native code (sparse ones) need the CPU.
+"""
 
 import numpy as np
 import pytest
