@@ -137,7 +137,8 @@ def kelvin_terms(first: int) -> list[float]:
 
 
 def kelvin_function(name: str, slope: Callable[[Value, Value], Value]) -> Op:
-    return kernel(name, [POSITIVE], slope, emit=getattr(kelvin, name), cost=100, ulp=8, scale=1)
+    """SciPy's functions are off by up to ten units of 1; ours are measured with mpmath."""
+    return kernel(name, [POSITIVE], slope, emit=getattr(kelvin, name), cost=100, ulp=32, scale=1)
 
 
 ber = kelvin_function("ber", lambda y, x: berp(x))
