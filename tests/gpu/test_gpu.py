@@ -1,7 +1,7 @@
 """`backend="jax"` where JAX has a GPU: arrays stay on it, and results are NumPy's.
 
-``JAX_PLATFORMS=cuda,cpu python -m pytest tests/gpu tests/jax_bridge`` runs these, and those of the bridge there; without
-it, JAX is told to use the CPU. Of the bridge, those that hand arrays to native code (sparse ones) need the CPU.
+``JAX_PLATFORMS=cuda,cpu python -m pytest tests/gpu tests/jax_bridge`` runs these, and those of the bridge there;
+without it, JAX is told to use the CPU. Tests of the bridge that hand sparse arrays to native code need the CPU.
 """
 
 import numpy as np
