@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import jax
@@ -17,6 +17,7 @@ from numbagraph.forking import import_module
 from numbagraph.ir.abi import PYTHON_SCALARS
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
+from numbagraph.ir.structs import cached_property
 from numbagraph.ir.values import Node, Op, Value, toposort
 from numbagraph.jax_bridge import rules
 from numbagraph.loops.lengths import array_of_computed_length, refusal
