@@ -45,6 +45,32 @@ def test_a_result_is_assigned_and_an_operand_chosen():
     assert not is_assigned(lambda v: np.where(np.arange(9)[:, None] == np.arange(9), v[:, None], -0.0), vector)
 
 
+@pytest.mark.parametrize("offset", [-7, -2, 0, 1, 7])
+def test_choices_that_are_no_diagonals_of_a_vector_stay(offset):
+    """A row instead of a column, a column of one element, and a condition for one row, all of which broadcast."""
+    numbers = np.arange(5)
+    places = numbers[:, None] + offset == numbers
+
+    def on(v, rows=None):
+        length = v.shape[0]
+        return np.arange(length if rows is None else rows)[:, None] + offset == np.arange(length)
+
+    functions = (
+        lambda v: np.where(on(v), v[:, None], 0.0),
+        lambda v: np.where(on(v), v[None, :], 0.0),
+        lambda v: np.where(on(v), v[:1, None], 0.0),
+        lambda v: np.where(on(v), v, 0.0),
+        lambda v: np.where(on(v, v.shape[0] // 5), v[:, None], 0.0),
+        lambda v: np.where(on(v, v.shape[0] // 5), v[:, None], 0.0) @ np.ones(v.shape[0]),
+    )
+    vector = np.arange(1.0, 6.0)
+    expected = [np.where(places, each, 0.0) for each in (vector[:, None], vector, vector[:1, None], vector)]
+    expected.append(np.where(places[:1], vector[:, None], 0.0))
+    expected.append(expected[-1] @ np.ones(5))
+    for function, matrix in zip(functions, expected, strict=True):
+        np.testing.assert_array_equal(graph_jit(function)(vector), matrix)
+
+
 @pytest.mark.parametrize("part", [np.s_[0], np.s_[2], np.s_[:, 1], np.s_[::-1, 3]])
 def test_the_vector_may_be_a_part_of_what_it_is_written_to(part):
     room = np.arange(16.0).reshape(4, 4)

@@ -14,7 +14,7 @@ from numbagraph.ops.diagonals import diagonal_places
 from numbagraph.ops.gathering import put_at
 from numbagraph.ops.slicing import narrow
 from numbagraph.rewrite.facts import is_op
-from numbagraph.rewrite.matrix_facts import diagonal_of
+from numbagraph.rewrite.matrix_facts import diagonal_of, is_whole
 
 
 def assigned_diagonals(graph: Graph) -> Graph:
@@ -37,7 +37,8 @@ def is_matrix_of_diagonal(node: Node) -> bool:
     condition, inside, outside = node.inputs
     if not (is_op(condition, "equal") and diagonal_of(condition) is not None and is_positive_zero(outside)):
         return False
-    return is_op(inside, "expand_dims") and inside.inputs[0].ndim == 1
+    is_column = is_op(inside, "expand_dims") and inside.attrs["axes"] == (-1,) and inside.ndim == 2
+    return is_column and is_whole(condition, node) and shapes.same(inside.shape[0], node.shape[0])
 
 
 def is_positive_zero(value: Value) -> bool:

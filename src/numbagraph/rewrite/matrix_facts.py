@@ -208,6 +208,8 @@ def is_whole(operand: Value, node: Value) -> bool:
 def _(node: Node, of: Known) -> Structure:
     """As `numpy.tril`, `triu` and `diag` make them."""
     condition, inside, outside = node.inputs
+    if not is_whole(condition, node):
+        return NONE
     if is_zero(outside):
         return zeros_where_false(condition) | (of(inside) & DIAGONAL if is_whole(inside, node) else NONE)
     if is_zero(inside):
