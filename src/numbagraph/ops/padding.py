@@ -151,8 +151,7 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> 
         if mode != "empty":
             require_some(value, place, before, after)
         if mode in (*EVEN, "empty"):
-            number = iota(total([before, value.shape[place], after])) - shapes.as_value(before)
-            value = margin(value, place, number, mode, "odd")
+            value = margin(value, place, numbers_along(value, place, (before, after)), mode, "odd")
         elif mode == "linear_ramp":
             value = ramped(value, place, (before, after), targets[axis])
         else:
@@ -171,11 +170,17 @@ def repeated(value: Value, widths: Widths, mode: str) -> Value:
         numbers = registry["concatenate"]([first - shapes.as_value(widths[axis][0]), last + length])
         found = margin(value, axis - value.ndim, numbers, mode, "even")
         for other in before:
-            numbers = iota(total([*widths[other], value.shape[other]])) - shapes.as_value(widths[other][0])
-            found = margin(found, other - value.ndim, numbers, mode, "even")
+            place = other - value.ndim
+            found = margin(found, place, numbers_along(value, place, widths[other]), mode, "even")
         return found
 
     return surrounded(value, widths, margins)
+
+
+def numbers_along(value: Value, axis: int, width: tuple[Extent, Extent]) -> Value:
+    """Those of the margins and of the elements: the first element has 0."""
+    before, after = width
+    return iota(total([before, value.shape[axis], after])) - shapes.as_value(before)
 
 
 def margin(value: Value, axis: int, number: Value, mode: str, kind: str) -> Value:
