@@ -9,15 +9,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.active import active, apart, current_trace
+from numbagraph.frontend.active import apart, current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.linearisation import at_points, cotangents_of, opaque, tangents_of
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.positions import Argnames, Argnums, Positions
@@ -25,19 +26,11 @@ from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
-from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.public import Public
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
-from numbagraph.transforms import autodiff
-
-if TYPE_CHECKING:
-    from numbagraph.ops.control import affine
-    from numbagraph.rewrite import pipeline
-else:
-    affine, pipeline = Later("numbagraph.ops.control.affine"), Later("numbagraph.rewrite.pipeline")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -65,13 +58,6 @@ def tree_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
 def arguments_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
     """A tree of values as arguments of a function, which must not write into them."""
     return optree.tree_unflatten(spec, [Tracer(value, argument=True) for value in values])
-
-
-def independent(values: Sequence[Value]) -> list[Value]:
-    """Stand-ins for values, so that a derivative is taken with respect to this use of them alone."""
-    trace = current_trace()
-    assert trace is not None
-    return [trace.alias(value) for value in values]
 
 
 def require_differentiable(values: Sequence[Value], what: str) -> None:
@@ -103,35 +89,6 @@ def require_scalar(outputs: Sequence[Value], what: str) -> None:
         raise TraceError(
             f"{what} needs a function with one real scalar result, not {types}{advice}\n  at {user_source()}"
         )
-
-
-def prepared(outputs: Sequence[Value], points: Sequence[Value] = (), beside: Sequence[Value] = ()) -> list[Value]:
-    """The values in the form in which they should be differentiated: see `numbagraph.rewrite.pipeline.prepare`.
-
-    In regions nothing becomes a branch: what is the same in all steps of a loop leaves it, but no branch does.
-    """
-    is_region = active.scope is not None and active.scope.parent is not None
-    return pipeline.prepare(outputs, () if is_region else points, beside)
-
-
-def cotangents_of(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
-    """Cotangents of ``points``, zero where nothing depends on them."""
-    return pulled_back(prepared(outputs), given, points)
-
-
-def pulled_back(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
-    """The same, of values that are prepared."""
-    found = autodiff.cotangents(outputs, given, points)
-    return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
-
-
-def tangents_of(outputs: Sequence[Value], points: Sequence[Value], given: Sequence[Value]) -> list[Value]:
-    """The tangents of outputs, given those of points."""
-    return autodiff.tangents(prepared(outputs), points, given, affine.at_zero)
-
-
-def zeros_like(value: Value) -> Value:
-    return registry["zeros_like"](value)
 
 
 @for_users
@@ -177,15 +134,15 @@ def value_and_grad(
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         values, spec = values_of(positions.take(args, kwargs))
-        points = independent(differentiable(values, "grad"))
-        new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
-        result = as_traced(inner)(*new_args, **new_kwargs)
-        value, auxiliary = result if has_aux else (result, None)
-        outputs, _ = values_of(value)
-        require_scalar(outputs, "grad")
-        one = constant(1, dtype=outputs[0].dtype)
-        beside = [each.value for each in flatten(auxiliary)[0] if isinstance(each, Tracer)]
-        gradient = tree_of(spec, pulled_back(prepared(outputs, points, beside), [one], points))
+        with at_points(differentiable(values, "grad")) as points:
+            new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
+            result = as_traced(inner)(*new_args, **new_kwargs)
+            value, auxiliary = result if has_aux else (result, None)
+            outputs, _ = values_of(value)
+            require_scalar(outputs, "grad")
+            one = constant(1, dtype=outputs[0].dtype)
+            beside = [each.value for each in flatten(auxiliary)[0] if isinstance(each, Tracer)]
+            gradient = tree_of(spec, cotangents_of(outputs, [one], points, branching=True, beside=beside))
         return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
 
     again = functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux, argnames=argnames)
@@ -274,15 +231,16 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     if current_trace() is None:
         return _vjp_of_arrays(inner, primals, has_aux)
     values, spec = values_of(primals)
-    points = independent(values)
-    result = as_traced(inner)(*arguments_of(spec, points))
-    value, auxiliary = result if has_aux else (result, None)
-    outputs, output_spec = values_of(value)
+    with at_points(values) as points:
+        result = as_traced(inner)(*arguments_of(spec, points))
+        value, auxiliary = result if has_aux else (result, None)
+        outputs, output_spec = values_of(value)
 
     def pullback(cotangent: Any) -> Any:
         given = values_like(output_spec, cotangent, "the cotangent", "the function's value")
         given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
-        return tree_of(spec, cotangents_of(outputs, given, points))
+        with opaque(points):
+            return tree_of(spec, cotangents_of(outputs, given, points))
 
     return (value, pullback, auxiliary) if has_aux else (value, pullback)
 
@@ -347,12 +305,12 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     def transformed(primals: Any, tangents: Any) -> Any:
         values, spec = values_of(tuple(primals))
         given = values_like(spec, tuple(tangents), "tangents", "primals")
-        points = independent(differentiable(values, "jvp"))
-        given = [_like(each, point) for each, point in zip(given, points, strict=True)]
-        result = as_traced(inner)(*arguments_of(spec, points))
-        value, auxiliary = result if has_aux else (result, None)
-        outputs, output_spec = values_of(value)
-        tangent = tree_of(output_spec, tangents_of(outputs, points, given))
+        with at_points(differentiable(values, "jvp")) as points:
+            given = [_like(each, point) for each, point in zip(given, points, strict=True)]
+            result = as_traced(inner)(*arguments_of(spec, points))
+            value, auxiliary = result if has_aux else (result, None)
+            outputs, output_spec = values_of(value)
+            tangent = tree_of(output_spec, tangents_of(outputs, points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
     call = GraphFunction(transformed, mutates=()) if current_trace() is None else transformed
@@ -458,7 +416,8 @@ class custom_vjp(Public, Generic[P, R]):
     def _traced(self, args: tuple[Any, ...]) -> Any:
         given, spec = values_of(args)
         values = list(map(apart, given))
-        outputs, output_spec = values_of(as_traced(self.function)(*arguments_of(spec, values)))
+        with opaque(values):
+            outputs, output_spec = values_of(as_traced(self.function)(*arguments_of(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:

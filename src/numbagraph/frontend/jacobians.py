@@ -13,15 +13,12 @@ from numbagraph.frontend.differentiation import (
     Argnums,
     Positions,
     arguments_of,
-    cotangents_of,
     differentiable,
-    independent,
     require_differentiable,
-    tangents_of,
     tree_of,
     values_of,
-    zeros_like,
 )
+from numbagraph.frontend.linearisation import at_points, cotangents_of, tangents_of, zeros_like
 from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
@@ -45,12 +42,12 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         values, spec = values_of(positions.take(args, kwargs))
-        points = independent(differentiable(values, "a Jacobian"))
-        new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
-        result = as_traced(inner)(*new_args, **new_kwargs)
-        value, auxiliary = result if has_aux else (result, None)
-        outputs, output_spec = values_of(value)
-        rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
+        with at_points(differentiable(values, "a Jacobian")) as points:
+            new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
+            result = as_traced(inner)(*new_args, **new_kwargs)
+            value, auxiliary = result if has_aux else (result, None)
+            outputs, output_spec = values_of(value)
+            rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
         blocks = [positions.arrange(tree_of(spec, row)) for row in rows]
         jacobian = optree.tree_unflatten(output_spec, blocks)
         return (jacobian, auxiliary) if has_aux else jacobian
@@ -64,8 +61,8 @@ def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[l
     rows = []
     for output in outputs:
         require_differentiable([output], "a Jacobian")
-        (seed,) = independent([zeros_like(output)])
-        found = cotangents_of([output], [seed], points)
+        with at_points([zeros_like(output)]) as (seed,):
+            found = cotangents_of([output], [seed], points)
         basis, count = _basis(output)
         rows.append(
             [
@@ -79,9 +76,9 @@ def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[l
 def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
     columns = []
     for position, point in enumerate(points):
-        (seed,) = independent([zeros_like(point)])
-        given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
-        found = tangents_of(outputs, points, given)
+        with at_points([zeros_like(point)]) as (seed,):
+            given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
+            found = tangents_of(outputs, points, given)
         basis, count = _basis(point)
         columns.append(
             [

@@ -12,6 +12,7 @@ from jax.tree_util import tree_leaves, tree_unflatten
 
 from numbagraph.frontend.active import apart
 from numbagraph.frontend.branches import switch
+from numbagraph.frontend.linearisation import opaque
 from numbagraph.frontend.loops import scan, while_loop
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.values import Value
@@ -110,7 +111,8 @@ def ruled(evaluated: Callable[..., list[Any]]) -> Callable[..., Any]:
 
     def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
         operands = tuple(Tracer(apart(each.value)) if isinstance(each, Tracer) else each for each in operands)
-        results = evaluated(run, equation, *operands)
+        with opaque([each.value for each in operands if isinstance(each, Tracer)]):
+            results = evaluated(run, equation, *operands)
         if not any(isinstance(each, Tracer) for each in operands):
             return results
         tracers = typed(results, equation.outvars)

@@ -291,20 +291,20 @@ def rewrite(graph: Graph, rules: RuleSet, limit: int | None = None) -> tuple[Gra
     return rewriter.graph(graph), rewriter.rewrites
 
 
-def rewrite_values(values: Iterable[Value], rules: RuleSet) -> list[Value]:
-    """Values, with the rules applied to all that they depend on."""
-    rewriter = Rewriter(rules)
+def rewrite_values(values: Iterable[Value], rules: RuleSet, leaves: Iterable[Value] = ()) -> list[Value]:
+    """Values, with the rules applied to all that they depend on, down to ``leaves``, which stay as they are."""
+    rewriter = Rewriter(rules, leaves=leaves)
     return [rewriter.value(each) for each in values]
 
 
 class Rewriter:
     """One pass: remembers what became of each value. Iterative, since graphs are deep."""
 
-    def __init__(self, rules: RuleSet, limit: int | None = None) -> None:
+    def __init__(self, rules: RuleSet, limit: int | None = None, leaves: Iterable[Value] = ()) -> None:
         self.rules = rules
         self.limit = limit
         self.rewrites: list[Rewrite] = []
-        self._done: dict[Value, Value] = {}
+        self._done: dict[Value, Value] = {each: each for each in leaves}
         self._after_loops: dict[Value, bool] = {}
         self._regions: dict[int, tuple[Graph, Graph]] = {}
         """What became of each region, by its identity: the results of a loop are nodes of their own."""

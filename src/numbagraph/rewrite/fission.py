@@ -33,9 +33,10 @@ def divided_loops(graph: Graph) -> Graph:
     return graph.transformed(divided_values)
 
 
-def divided_values(values: Sequence[Value]) -> list[Value]:
-    """The same of values."""
+def divided_values(values: Sequence[Value], leaves: Collection[Value] = ()) -> list[Value]:
+    """Values with such loops divided, down to ``leaves``, which stay as they are."""
     values, seen = list(values), set[object]()
+    below = set(toposort(leaves))
     while True:
         order = toposort(values)
         calls: dict[object, list[Node]] = {}
@@ -45,7 +46,7 @@ def divided_values(values: Sequence[Value]) -> list[Value]:
         left = transformed_again(order) if calls else set()
         found: dict[Value, Value] = {}
         for call, nodes in calls.items():
-            if call not in seen and left.isdisjoint(nodes):
+            if call not in seen and left.isdisjoint(nodes) and below.isdisjoint(nodes):
                 seen.add(call)
                 found = divided(nodes)
                 if found:

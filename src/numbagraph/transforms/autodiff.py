@@ -71,6 +71,22 @@ def path_between(outputs: Iterable[Value], active: set[Value]) -> list[Node]:
     return path
 
 
+def reached(outputs: Iterable[Value], points: Iterable[Value]) -> set[Value]:
+    """Those of some values from which a way through differentiable values leads to ``outputs``."""
+    wanted, found, seen = set(points), set[Value](), set[Value]()
+    stack = list(outputs)
+    while stack and len(found) < len(wanted):
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value in wanted:
+            found.add(value)
+        elif isinstance(value, Node) and value.op.vjp is not flat and is_differentiable(value):
+            stack += value.inputs[value.op.computed(value) :]
+    return found
+
+
 def pull_back(node: Node, given: Value | Mapping[int, Value], active: set[Value]) -> list[tuple[Value, Value]]:
     """The active inputs of a node that have a cotangent, each with it, given the node's own."""
     with at_source(node.source):
