@@ -82,8 +82,6 @@ class Trace:
         self.guards = guards
         self.captured = Captured()
         self.aliases = 0
-        self.points: frozenset[Value] = frozenset()
-        """What derivatives are being taken with respect to: opaque to rewriting until they are complete."""
         self.converts = converts
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
         self.loop: Any = None

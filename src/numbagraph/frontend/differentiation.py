@@ -18,7 +18,7 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import apart, current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.linearisation import at_points, cotangents_of, opaque, tangents_of
+from numbagraph.frontend.linearisation import at_points, cotangents_of, tangents_of
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.positions import Argnames, Argnums, Positions
@@ -27,6 +27,7 @@ from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, use
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.opaque import opaque
 from numbagraph.ir.public import Public
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule

@@ -6,13 +6,14 @@ rewriting that went through a point would leave another value in its place, on w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
+from numbagraph.ir.opaque import opaque
 from numbagraph.ir.values import Value
 from numbagraph.transforms import autodiff
 
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
 else:
     affine, pipeline = Later("numbagraph.ops.control.affine"), Later("numbagraph.rewrite.pipeline")
     independence = Later("numbagraph.rewrite.independence")
-
-
-@contextmanager
-def opaque(points: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """No rewriting inside goes through ``points``."""
-    trace = current_trace()
-    assert trace is not None
-    before = trace.points
-    trace.points = before.union(points)
-    try:
-        yield points
-    finally:
-        trace.points = before
 
 
 def at_points(values: Sequence[Value]) -> AbstractContextManager[Sequence[Value]]:
@@ -52,13 +40,10 @@ def prepared(
     With ``branching``, choices become branches, but in regions: what is the same in all steps of a loop leaves it, and
     no branch does.
     """
-    trace = current_trace()
-    assert trace is not None
     is_region = active.scope is not None and active.scope.parent is not None
-    leaves = trace.points.union(points)
-    found = pipeline.prepare(outputs, points if branching and not is_region else (), beside, leaves)
+    found = pipeline.prepare(outputs, points if branching and not is_region else (), beside)
     if len(autodiff.reached(found, points)) < len(points):
-        independence.require(outputs, found, points, leaves)
+        independence.require(outputs, found, points)
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
+from numbagraph.ir.opaque import opaque_values
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Source, Value, at_source, toposort
 
@@ -196,7 +197,8 @@ def region_hash(region: Graph) -> Hashed:
 
 def substitute(outputs: Iterable[Value], replacements: Mapping[Value, Value]) -> list[Value]:
     """``outputs`` with some values replaced, rebuilt through each op (types follow from the new inputs)."""
-    mapped: dict[Value, Value] = dict(replacements)
+    mapped: dict[Value, Value] = {each: each for each in opaque_values()}
+    mapped |= replacements
     outputs = list(outputs)
     for value in toposort(outputs, known=mapped):
         if isinstance(value, Node):

@@ -12,9 +12,9 @@ from jax.tree_util import tree_leaves, tree_unflatten
 
 from numbagraph.frontend.active import apart
 from numbagraph.frontend.branches import switch
-from numbagraph.frontend.linearisation import opaque
 from numbagraph.frontend.loops import scan, while_loop
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.opaque import opaque
 from numbagraph.ir.values import Value
 from numbagraph.jax_bridge.common import Run, fitted, is_constant, jaxpr_of, traced
 from numbagraph.ops.custom_rule import with_rule

@@ -16,6 +16,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
+from numbagraph.ir.opaque import opaque_values
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Node, Op, Source, Value, at_source, constant, make_node
@@ -291,20 +292,20 @@ def rewrite(graph: Graph, rules: RuleSet, limit: int | None = None) -> tuple[Gra
     return rewriter.graph(graph), rewriter.rewrites
 
 
-def rewrite_values(values: Iterable[Value], rules: RuleSet, leaves: Iterable[Value] = ()) -> list[Value]:
-    """Values, with the rules applied to all that they depend on, down to ``leaves``, which stay as they are."""
-    rewriter = Rewriter(rules, leaves=leaves)
+def rewrite_values(values: Iterable[Value], rules: RuleSet) -> list[Value]:
+    """Values, with the rules applied to all that they depend on."""
+    rewriter = Rewriter(rules)
     return [rewriter.value(each) for each in values]
 
 
 class Rewriter:
     """One pass: remembers what became of each value. Iterative, since graphs are deep."""
 
-    def __init__(self, rules: RuleSet, limit: int | None = None, leaves: Iterable[Value] = ()) -> None:
+    def __init__(self, rules: RuleSet, limit: int | None = None) -> None:
         self.rules = rules
         self.limit = limit
         self.rewrites: list[Rewrite] = []
-        self._done: dict[Value, Value] = {each: each for each in leaves}
+        self._done: dict[Value, Value] = {each: each for each in opaque_values()}
         self._after_loops: dict[Value, bool] = {}
         self._regions: dict[int, tuple[Graph, Graph]] = {}
         """What became of each region, by its identity: the results of a loop are nodes of their own."""

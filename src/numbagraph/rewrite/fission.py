@@ -12,6 +12,7 @@ from itertools import chain
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard, guard_values, substitute
+from numbagraph.ir.opaque import below_opaque
 from numbagraph.ir.regions import close, opened, opened_guards
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import BatchElement, Constant, Input, Node, Value, at_source, toposort
@@ -33,10 +34,9 @@ def divided_loops(graph: Graph) -> Graph:
     return graph.transformed(divided_values)
 
 
-def divided_values(values: Sequence[Value], leaves: Collection[Value] = ()) -> list[Value]:
-    """Values with such loops divided, down to ``leaves``, which stay as they are."""
-    values, seen = list(values), set[object]()
-    below = set(toposort(leaves))
+def divided_values(values: Sequence[Value]) -> list[Value]:
+    """Values with such loops divided."""
+    values, seen, below = list(values), set[object](), below_opaque()
     while True:
         order = toposort(values)
         calls: dict[object, list[Node]] = {}

@@ -10,9 +10,7 @@ from numbagraph.rewrite.pipeline import PREPARE
 from numbagraph.transforms.autodiff import cotangents, reached
 
 
-def require(
-    before: Sequence[Value], after: Sequence[Value], points: Collection[Value], leaves: Collection[Value]
-) -> None:
+def require(before: Sequence[Value], after: Sequence[Value], points: Collection[Value]) -> None:
     """Require of each of ``points`` that ``before`` can change with and ``after`` cannot that a rule says so.
 
     Parameters
@@ -21,8 +19,6 @@ def require(
         Values as they were, and as `numbagraph.rewrite.pipeline.prepare` gave them.
     points
         What they are to be differentiated by.
-    leaves
-        What the rewriting stopped at.
 
     Raises
     ------
@@ -30,7 +26,7 @@ def require(
         If a point was lost without a reason: that is a fault of a rewriting.
     """
     lost = reached(before, points) - reached(after, points)
-    unproven = [each for each in lost if not is_still(before, each) and not is_dropped(before, each, leaves)]
+    unproven = [each for each in lost if not is_still(before, each) and not is_dropped(before, each)]
     if unproven:
         names = ", ".join(str(each.type) for each in unproven)
         raise AssertionError(f"a rewriting lost the way from a value to a point of its derivative ({names})")
@@ -46,11 +42,11 @@ def is_still(values: Sequence[Value], point: Value) -> bool:
     return found is None
 
 
-def is_dropped(values: Sequence[Value], point: Value, leaves: Collection[Value]) -> bool:
+def is_dropped(values: Sequence[Value], point: Value) -> bool:
     """Whether a rule replaces something that changes with a point by something that does not, here or in a region."""
     outside = set(toposort(values))
     for each in PREPARE:
-        rewriter = Rewriter(each.rules, leaves=leaves)
+        rewriter = Rewriter(each.rules)
         values = [rewriter.value(value) for value in values]
         if any(drops(rewrite, point, outside) for rewrite in rewriter.rewrites):
             return True

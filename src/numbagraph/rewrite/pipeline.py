@@ -131,13 +131,8 @@ def optimise(graph: Graph, parallel: bool = False) -> Stages:
     return Stages(tuple(stages))
 
 
-def prepare(
-    values: Iterable[Value],
-    points: Collection[Value] = (),
-    beside: Iterable[Value] = (),
-    leaves: frozenset[Value] = frozenset(),
-) -> list[Value]:
-    """Values in the form in which they should be differentiated: what they are computed from down to ``leaves``.
+def prepare(values: Iterable[Value], points: Collection[Value] = (), beside: Iterable[Value] = ()) -> list[Value]:
+    """Values in the form in which they should be differentiated.
 
     Choices between expensive numbers that depend on ``points`` become branches, but for what values ``beside`` need.
     """
@@ -145,13 +140,13 @@ def prepare(
     count = len(values)
     if points:
         values += beside
-    present = ops_in(toposort(values, leaves))
+    present = ops_in(toposort(values))
     for each in PREPARE:
         if each.is_for(present):
-            values = rewrite_values(values, each.rules, leaves)
-    present = ops_in(toposort(values, leaves))
+            values = rewrite_values(values, each.rules)
+    present = ops_in(toposort(values))
     if "scan" in present:
-        values = fission.divided_values(values, leaves)
+        values = fission.divided_values(values)
     if points and "where" in present:
         values = branching.branching_values(values, points)
     return values[:count]

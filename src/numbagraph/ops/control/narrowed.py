@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import guard_values, substitute
+from numbagraph.ir.opaque import below_opaque
 from numbagraph.ir.regions import interned, with_lengths
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Node, Value, toposort
@@ -21,6 +22,7 @@ def narrowed(values: Sequence[Value]) -> list[Value]:
     """
     found = list(values)
     done: set[Loop] = set()
+    below = below_opaque()
     while True:
         loops: defaultdict[Loop, list[Node]] = defaultdict(list)
         for each in toposort(found):
@@ -28,7 +30,7 @@ def narrowed(values: Sequence[Value]) -> list[Value]:
                 loops[as_loop(each)].append(each)
         smaller: dict[Value, Value] = {}
         for loop, nodes in loops.items():
-            if loop not in done:
+            if loop not in done and below.isdisjoint(nodes):
                 done.add(loop)
                 smaller = narrower(loop, nodes)
                 if smaller:
