@@ -27,7 +27,7 @@ def poly(seq_of_zeros: Any) -> Any:
     """`numpy.poly`: factors are multiplied one after the other. Of complex roots the result stays complex."""
     roots = array_of(seq_of_zeros)
     if roots.ndim == 2:
-        roots = np.linalg.eigvals(roots)
+        roots = array_of(np.linalg.eigvals(roots))
     if roots.ndim != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
     roots = roots if roots.dtype.kind in "fc" else roots.astype(np.float64)
@@ -122,5 +122,5 @@ def ix_(*args: Any) -> tuple[Any, ...]:
             (array,) = np.nonzero(array)
         elif not isinstance(each, Tracer) and not array.size:
             array = array.astype(np.intp)
-        found.append(np.expand_dims(array, [axis for axis in range(len(args)) if axis != number]))
+        found.append(np.expand_dims(array, tuple(axis for axis in range(len(args)) if axis != number)))
     return tuple(found)

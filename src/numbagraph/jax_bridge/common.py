@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, cast
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr
+from jax.extend.core import Jaxpr
 
 from numbagraph.blockwise.promotion import as_value as value_of
 from numbagraph.frontend.impure import unwatched
@@ -18,6 +18,19 @@ from numbagraph.jax_bridge.translate import x64
 
 MOST_FOLDED = 1024
 """Elements. Constants up to this size are computed with NumPy while a function is traced, larger ones when it runs."""
+
+
+class ClosedJaxpr(Protocol):
+    """A jaxpr with its constants: a class of its own in older versions of JAX, any jaxpr in newer ones (0.12)."""
+
+    @property
+    def jaxpr(self) -> Jaxpr: ...
+
+    @property
+    def consts(self) -> list[Any]: ...
+
+    @property
+    def out_avals(self) -> list[Any]: ...
 
 
 class Run(Struct):
@@ -32,7 +45,8 @@ class Run(Struct):
 def jaxpr_of(function: Callable[..., Any], *types: Any) -> ClosedJaxpr:
     """The jaxpr of a function of JAX, with 64-bit types."""
     with unwatched(), x64():
-        return jax.make_jaxpr(function)(*types)
+        found = jax.make_jaxpr(function)(*types)
+    return cast("ClosedJaxpr", found)  # whose properties are lambdas up to JAX 0.11, which no protocol matches
 
 
 def traced(operand: Any) -> Tracer:

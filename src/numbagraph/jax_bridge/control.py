@@ -7,7 +7,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr
 from jax.tree_util import tree_leaves, tree_unflatten
 
 from numbagraph.frontend.active import apart
@@ -16,7 +15,7 @@ from numbagraph.frontend.loops import scan, while_loop
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.opaque import opaque
 from numbagraph.ir.values import Value
-from numbagraph.jax_bridge.common import Run, fitted, is_constant, jaxpr_of, traced
+from numbagraph.jax_bridge.common import ClosedJaxpr, Run, fitted, is_constant, jaxpr_of, traced
 from numbagraph.ops.custom_rule import with_rule
 
 
@@ -25,7 +24,7 @@ def called(*names: str) -> Callable[..., Any]:
 
     def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
         jaxpr = next(equation.params[name] for name in names if name in equation.params)
-        return run.closed(jaxpr, operands) if isinstance(jaxpr, ClosedJaxpr) else run.open(jaxpr, (), operands)
+        return run.closed(jaxpr, operands) if hasattr(jaxpr, "consts") else run.open(jaxpr, (), operands)
 
     return call
 

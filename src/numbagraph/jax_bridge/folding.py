@@ -8,23 +8,24 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun
 
 from numbagraph.frontend.loops import scan
-from numbagraph.jax_bridge.common import Run, jaxpr_of, shape_of, traced
+from numbagraph.jax_bridge.common import Run, dtype_of, jaxpr_of, shape_of, traced
 from numbagraph.jax_bridge.control import typed
 
 
-def folded(run: Run, jaxpr: ClosedJaxpr, stacks: Sequence[Any], initial: Sequence[Any]) -> list[Any]:
-    """What a jaxpr of two numbers each makes of the first axes of stacks."""
+def folded(
+    run: Run, equation: Any, of_two: Callable[..., Any], stacks: Sequence[Any], initial: Sequence[Any]
+) -> list[Any]:
+    """Fold the first axes of stacks of the operands by a function that takes two numbers of each."""
     count, *shape = map(int, stacks[0].shape)
     totals = [np.broadcast_to(traced(each), tuple(shape)) for each in initial]
     if not count:
         return totals
-    of_two = jaxpr_as_fun(jaxpr)
     for _ in shape:
         of_two = jax.vmap(of_two)
-    types = [jax.ShapeDtypeStruct(tuple(shape), each.dtype) for each in jaxpr.in_avals]
+    types = [jax.ShapeDtypeStruct(tuple(shape), dtype_of(each)) for each in equation.invars]
     combine = jaxpr_of(of_two, *types)
 
     def step(carry: Sequence[Any], row: Sequence[Any]) -> tuple[Any, None]:
@@ -41,7 +42,7 @@ def reduce(run: Run, equation: Any, *operands: Any) -> list[Any]:
     length = math.prod(shape_of(equation.invars[0])[axis] for axis in axes)
     rest = [axis for axis in range(len(shape_of(equation.invars[0]))) if axis not in axes]
     stacks = [np.transpose(traced(x), [*axes, *rest]).reshape((length, *kept)) for x in arrays]
-    return folded(run, equation.params["jaxpr"], stacks, initial)
+    return folded(run, equation, jaxpr_as_fun(equation.params["jaxpr"]), stacks, initial)
 
 
 TABLE: dict[str, Callable[..., Any]] = {"reduce": reduce}

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jax.extend.core import Jaxpr, JaxprEqn, Literal
 from jax.tree_util import tree_flatten, tree_unflatten
 
 from numbagraph.frontend.known_lengths import known_shape
@@ -28,7 +28,7 @@ from numbagraph.jax_bridge import (
     sparse,
     structure,
 )
-from numbagraph.jax_bridge.common import Run, fitted, jaxpr_of
+from numbagraph.jax_bridge.common import ClosedJaxpr, Run, fitted, jaxpr_of
 from numbagraph.ops.linalg.errors import on_linalg_error
 
 TABLE: dict[str, Callable[..., Any]] = {

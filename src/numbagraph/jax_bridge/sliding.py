@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr
+from jax.core import eval_jaxpr
 
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.structs import Struct
@@ -181,7 +182,8 @@ def window_fold(run: Run, equation: Any, *operands: Any) -> list[Any]:
     arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
     views = [sliding.views(x, first, counts) for x, first in zip(arrays, initial, strict=True)]
     stacks = [np.moveaxis(each.reshape((*counts, math.prod(sliding.sizes))), -1, 0) for each in views]
-    return folded(run, ClosedJaxpr(equation.params["jaxpr"], equation.params["consts"]), stacks, initial)
+    of_two = partial(eval_jaxpr, equation.params["jaxpr"], equation.params["consts"])
+    return folded(run, equation, of_two, stacks, initial)
 
 
 TABLE: dict[str, Callable[..., Any]] = {

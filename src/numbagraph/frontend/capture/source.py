@@ -210,6 +210,6 @@ def arguments(names: Sequence[str]) -> ast.arguments:
 
 def function_of(name: str, parameters: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
     """A definition; since Python 3.12 it has parameters of types."""
-    node = ast.FunctionDef(name, parameters, body, [])
-    setattr(node, "type_params", [])  # noqa: B010
-    return node
+    if sys.version_info >= (3, 12):
+        return ast.FunctionDef(name, parameters, body, [], type_params=[])
+    return ast.FunctionDef(name, parameters, body, [])
