@@ -1,7 +1,7 @@
 """Write the stubs from which type checkers and editors learn the functions of `numbagraph.numpy` and its like.
 
-The names come from the registry, and the parameters from NumPy's and SciPy's own functions, so the stubs change with
-their versions; the first line of a stub says which ones it was written with.
+The names come from the registry, and the parameters from NumPy's and SciPy's own functions, but for those that only
+newer versions have: so the text is one for all versions from `SINCE` on.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import scipy
 
 from numbagraph.frontend.namespaces import Function
 
 MODULES = ("fft", "linalg", "numpy", "special")
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph"
-VERSIONS = f"NumPy {np.__version__} and SciPy {scipy.__version__}"
+SINCE = "2.4.0"
+"""The NumPy whose ufuncs tell their parameters, and the newest one for Python 3.11."""
+NEWER = {"argsort": {"descending"}, "sort": {"descending"}}
+"""The parameters of NumPy's functions that only newer ones have, and that traced functions refuse."""
 
 
 def declared(name: str, found: object) -> str:
     """One name of a stub."""
     if isinstance(found, Function):
-        return f"def {name}{parameters(inspect.signature(found))} -> Any: ..."
+        return f"def {name}{parameters(inspect.signature(found), NEWER.get(name, set()))} -> Any: ..."
     if inspect.ismodule(found):
         package, _, _ = found.__name__.rpartition(".")
         return f"from {package} import {name} as {name}"
@@ -34,8 +36,8 @@ def declared(name: str, found: object) -> str:
     return f"from {module} import {name} as {name}"
 
 
-def parameters(signature: inspect.Signature) -> str:
-    """The same parameters, of any type; what is left out stays unsaid, since it may not be written as Python."""
+def parameters(signature: inspect.Signature, newer: set[str]) -> str:
+    """The parameters but for newer ones, of any type; defaults stay unsaid, since they may not be written as Python."""
     return str(
         signature.replace(
             parameters=[
@@ -43,6 +45,7 @@ def parameters(signature: inspect.Signature) -> str:
                     annotation=Written("Any"), default=each.default if each.default is each.empty else Written("...")
                 )
                 for each in signature.parameters.values()
+                if each.name not in newer
             ],
             return_annotation=signature.empty,
         )
@@ -63,11 +66,12 @@ def stub(name: str) -> str:
     module = importlib.import_module(f"numbagraph.{name}")
     lines = [declared(each, getattr(module, each)) for each in dir(module)]
     lines.sort(key=lambda line: (not line.startswith("from"), line))
-    head = f"# Written by tools/stubs.py with {VERSIONS}."
-    return "\n".join([head, "from typing import Any", *lines]) + "\n"
+    return "\n".join(["# Written by tools/stubs.py.", "from typing import Any", *lines]) + "\n"
 
 
 def main() -> int:
+    if np.lib.NumpyVersion(np.__version__) < SINCE:
+        sys.exit(f"tools/stubs.py asks NumPy {SINCE} or newer for parameters; this is NumPy {np.__version__}")
     for name in MODULES:
         (FOLDER / f"{name}.pyi").write_text(stub(name))
     return 0

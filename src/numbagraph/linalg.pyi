@@ -1,4 +1,4 @@
-# Written by tools/stubs.py with NumPy 2.4.6 and SciPy 1.17.1.
+# Written by tools/stubs.py.
 from typing import Any
 from numpy.linalg import LinAlgError as LinAlgError
 def block_diag(*arrs: Any) -> Any: ...

@@ -1,4 +1,4 @@
-# Written by tools/stubs.py with NumPy 2.4.6 and SciPy 1.17.1.
+# Written by tools/stubs.py.
 from typing import Any
 from numbagraph import fft as fft
 from numbagraph import linalg as linalg

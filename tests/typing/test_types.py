@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tools.stubs
@@ -48,9 +49,10 @@ def test_mypy_finds_what_is_wrong(tmp_path: Path) -> None:
     assert found == MISTAKES, text
 
 
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < tools.stubs.SINCE, reason="older functions do not tell their parameters"
+)
 @pytest.mark.parametrize("name", tools.stubs.MODULES)
 def test_a_stub_is_up_to_date(name: str) -> None:
     written, current = (tools.stubs.FOLDER / f"{name}.pyi").read_text(), tools.stubs.stub(name)
-    if written.splitlines()[0] != current.splitlines()[0]:
-        pytest.skip("other versions of NumPy and SciPy may have other functions, with other parameters")
-    assert written == current, "run `python tools/stubs.py`"
+    assert written == current, "run `python tools/stubs.py`, or name in it what only a newer NumPy has"
