@@ -20,12 +20,16 @@ pymc := $(if $(filter 3.11.%,$(python_version)),.venv-pymc,.venv-pymc6)
 test_pymc := $(pymc)/.installed-test-pymc
 demo_pymc := $(pymc)/.installed-demo-pymc
 bench_pymc := $(pymc)/.installed-bench-pymc
+# The newest NumPy and JAX have other types than those of Python 3.11. pyright takes an environment by the folder around it.
+newer := .venv-newer/.venv
+newer_dev := $(newer)/.installed-dev
+newer_test := $(newer)/.installed-test
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo demo-pymc test test-quick test-all test-pymc test-jax test-arm test-candidates nightly lint format docs bench bench-pymc clean
+.PHONY: help demo demo-pymc test test-quick test-all test-pymc test-jax test-arm test-candidates nightly lint lint-newer format docs bench bench-pymc clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -86,6 +90,7 @@ nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60
 	$(pymc)/bin/python -m tests.fuzz models --minutes 60
 	HYPOTHESIS_PROFILE=numbagraph PYTHON=.venv/bin/python .ci/arm
+	.ci/lint
 	PYTHON=$(PYTHON) .ci/candidates
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
@@ -96,6 +101,11 @@ lint: $(dev) $(test)  ## ruff, formatting, import layers, types
 	.venv/bin/ruff format --check .
 	.venv/bin/python tools/check_layers.py
 	.venv/bin/pyright
+
+lint-newer: export PYRIGHT_PYTHON_IGNORE_WARNINGS = 1
+lint-newer: $(newer_dev) $(newer_test)  ## types and stubs with a newer Python: `make lint-newer PYTHON=python3.13`
+	$(newer)/bin/pyright --venvpath $(dir $(newer)) --pythonversion $(basename $(python_version))
+	$(newer)/bin/python -m pytest tests/typing
 
 format: $(dev)  ## mend what ruff can mend
 	.venv/bin/ruff check --fix .
@@ -112,10 +122,10 @@ bench-pymc: $(bench_pymc)  ## compile and sample PyMC models beside nutpie's own
 	$(pymc)/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
 
 clean:  ## remove the environments and what tools left behind
-	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .venv-candidates .arm .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .venv-newer .venv-candidates .arm .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/$(created) .venv-bench/$(created) $(pymc)/$(created):
+.venv/$(created) .venv-bench/$(created) $(pymc)/$(created) $(newer)/$(created):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'numbagraph needs Python 3.11 or newer: name one, as in `PYTHON=python3.13 make test`' >&2; exit 1; }
 	rm -rf $(@D)
@@ -124,8 +134,9 @@ clean:  ## remove the environments and what tools left behind
 
 $(dev) $(demo) $(test) $(docs): .venv/$(created)
 $(bench): .venv-bench/$(created)
+$(newer_dev) $(newer_test): $(newer)/$(created)
 $(test_pymc) $(demo_pymc) $(bench_pymc): $(pymc)/$(created)
-$(dev) $(demo) $(test) $(docs) $(bench) $(test_pymc) $(demo_pymc) $(bench_pymc): pyproject.toml
+$(dev) $(demo) $(test) $(docs) $(bench) $(test_pymc) $(demo_pymc) $(bench_pymc) $(newer_dev) $(newer_test): pyproject.toml
 	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
 	touch $@
