@@ -1,7 +1,7 @@
 """Write the stubs from which type checkers and editors learn the functions of `numbagraph.numpy` and its like.
 
-The names come from the registry, and the parameters from NumPy's and SciPy's own functions, but for those that only
-newer versions have: so the text is one for all versions from `SINCE` on.
+The names come from the registry, and the parameters from NumPy's and SciPy's own functions, with those that only newer
+versions have: so the text is one for all versions from `SINCE` on.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ MODULES = ("fft", "linalg", "numpy", "special")
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph"
 SINCE = "2.4.0"
 """The NumPy whose ufuncs tell their parameters, and the newest one for Python 3.11."""
-NEWER = {"argsort": {"descending"}, "sort": {"descending"}}
-"""The parameters of NumPy's functions that only newer ones have, and that traced functions refuse."""
+NEWER = {"argsort": ["descending"], "sort": ["descending"]}
+"""The keywords of NumPy's functions that only newer versions have."""
 
 
 def declared(name: str, found: object) -> str:
     """One name of a stub."""
     if isinstance(found, Function):
-        return f"def {name}{parameters(inspect.signature(found), NEWER.get(name, set()))} -> Any: ..."
+        return f"def {name}{parameters(inspect.signature(found), NEWER.get(name, []))} -> Any: ..."
     if inspect.ismodule(found):
         package, _, _ = found.__name__.rpartition(".")
         return f"from {package} import {name} as {name}"
@@ -36,16 +36,17 @@ def declared(name: str, found: object) -> str:
     return f"from {module} import {name} as {name}"
 
 
-def parameters(signature: inspect.Signature, newer: set[str]) -> str:
-    """The parameters but for newer ones, of any type; defaults stay unsaid, since they may not be written as Python."""
+def parameters(signature: inspect.Signature, newer: list[str]) -> str:
+    """The parameters and newer keywords, of any type; defaults stay unsaid, since they may not be written as Python."""
+    missing = [each for each in newer if each not in signature.parameters]
+    keywords = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None) for each in missing]
     return str(
         signature.replace(
             parameters=[
                 each.replace(
                     annotation=Written("Any"), default=each.default if each.default is each.empty else Written("...")
                 )
-                for each in signature.parameters.values()
-                if each.name not in newer
+                for each in [*signature.parameters.values(), *keywords]
             ],
             return_annotation=signature.empty,
         )

@@ -5,6 +5,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
+import numbagraph.numpy as xp
 from numbagraph import grad, graph_jit
 from numbagraph.frontend.jit import GraphFunction
 
@@ -178,3 +179,45 @@ def test_complex_numbers_are_in_numpy_s_order(dtype):
         lambda x: np.sort(x.reshape(7, 7), axis=0),
     ):
         np.testing.assert_array_equal(graph_jit(function)(x), function(x))
+
+
+# As NumPy 2.5 gives them; older versions have no `descending`.
+DESCENDING = [
+    (np.array([2.0, np.nan, 0.5, 5.0, np.nan, 2.0]), [5.0, 2.0, 2.0, 0.5, np.nan, np.nan], [3, 0, 5, 2, 1, 4]),
+    (np.array([3, 250, 0, 3, 255], np.uint8), [255, 250, 3, 3, 0], [4, 1, 0, 3, 2]),
+    (np.array([-128, 127, 0, 127], np.int8), [127, 127, 0, -128], [1, 3, 2, 0]),
+    (np.array([True, False, True]), [True, True, False], [0, 2, 1]),
+    (
+        np.array([1 + 2j, 1 + 5j, complex(np.nan, 1), 3 - 1j]),
+        [3 - 1j, 1 + 5j, 1 + 2j, complex(np.nan, 1)],
+        [3, 1, 0, 2],
+    ),
+    (np.array([], np.float32), [], []),
+]
+
+
+@pytest.mark.parametrize(("x", "values", "order"), DESCENDING, ids=lambda each: str(getattr(each, "dtype", "")))
+def test_descending_order(x, values, order):
+    @graph_jit
+    def ordered(x):
+        inside = x.copy()
+        inside.sort(descending=True)
+        columns = xp.sort(np.stack([x, x], axis=1), axis=0, descending=True)
+        return xp.sort(x, descending=True, stable=True), inside, columns[:, 1], x.argsort(descending=True, stable=True)
+
+    *found, places = ordered(x)
+    for each in found:
+        assert each.dtype == x.dtype
+        np.testing.assert_array_equal(each, values)
+    np.testing.assert_array_equal(places, order)
+
+
+def test_derivatives_of_descending_order():
+    x, weights = np.array([3.0, 1.0, 4.0, 2.0]), np.arange(4.0)
+    np.testing.assert_array_equal(grad(lambda x: xp.sort(x, descending=True) @ weights)(x), [1.0, 3.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_a_kind_beside_descending_is_refused(descending):
+    with pytest.raises(ValueError, match="can't be provided at the same time"):
+        graph_jit(lambda x: xp.argsort(x, kind="stable", descending=descending))(np.arange(3.0))

@@ -55,4 +55,4 @@ def test_mypy_finds_what_is_wrong(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", tools.stubs.MODULES)
 def test_a_stub_is_up_to_date(name: str) -> None:
     written, current = (tools.stubs.FOLDER / f"{name}.pyi").read_text(), tools.stubs.stub(name)
-    assert written == current, "run `python tools/stubs.py`, or name in it what only a newer NumPy has"
+    assert written == current, "run `python tools/stubs.py`, or name there what only this NumPy has"

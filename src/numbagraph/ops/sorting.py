@@ -14,10 +14,12 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Op, Value
+from numbagraph.ops.arithmetic import negative
 from numbagraph.ops.checking import check
 from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.gathering import take
 from numbagraph.ops.gathering_rows import scatter_along
+from numbagraph.ops.integers import invert
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE
 from numbagraph.ops.shape import move, ravel, reshape_value
@@ -39,11 +41,16 @@ def comparable(value: Value, subject: str) -> Value:
     return sortable(value)
 
 
-def require_kind(kind: Any, order: Any, stable: Any) -> None:
+def turned(keys: Value) -> Value:
+    """Keys whose order is the other way around, but for NaN, which stays behind; twice, the keys themselves."""
+    return invert(keys) if keys.dtype.kind in "iu" else negative(keys)
+
+
+def require_kind(kind: Any, order: Any, stable: Any, descending: Any) -> None:
     """What NumPy refuses."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
-    if kind is not None and stable is not None:
+    if kind is not None and not (stable is None and descending is None):
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
     if kind is not None and not isinstance(kind, str):
         raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
@@ -58,13 +65,21 @@ def with_axis(a: Any, axis: Any) -> tuple[Value, int]:
 
 
 def argsort_frontend(
-    op: Op, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    op: Op,
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
 ) -> Value:
-    require_kind(kind, order, stable)
+    require_kind(kind, order, stable, descending)
     value = as_value(a)
     value, axis = with_axis(value if value.ndim else ravel(value), axis)
     last = value.ndim - 1
     keys = sortable(move(value, [axis], [last]))
+    keys = turned(keys) if descending else keys
     keeps_order = bool(stable) or (kind or "q")[0].lower() in STABLE
     return move(op.bind(keys, stable=keeps_order, on_error="raise"), [last], [axis])
 
@@ -109,16 +124,31 @@ argsort = core_op(
 )
 
 
-def sort_frontend(op: Op, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Value:
-    require_kind(kind, order, stable)
+def sort_frontend(
+    op: Op,
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> Value:
+    require_kind(kind, order, stable, descending)
     value, axis = with_axis(a, axis)
-    keys, last = sortable(value), value.ndim - 1
+    keys = sortable(value)
+    found = turned(sorted_along(op, turned(keys), axis)) if descending else sorted_along(op, keys, axis)
+    return convert(found, value.dtype)
+
+
+def sorted_along(op: Op, keys: Value, axis: int) -> Value:
+    last = keys.ndim - 1
     if axis == last:
-        return convert(op.bind(keys, on_error="raise"), value.dtype)
+        return op.bind(keys, on_error="raise")
     behind = keys.shape[axis + 1 :]
     columns = reshape_value(keys, (*keys.shape[: axis + 1], shapes.product(behind)))
     ordered = sorted_columns.bind(columns, on_error="raise")
-    return convert(reshape_value(ordered, keys.shape), value.dtype)
+    return reshape_value(ordered, keys.shape)
 
 
 def sort_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
