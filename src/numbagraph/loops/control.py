@@ -16,6 +16,7 @@ from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value
 from numbagraph.loops.conditions import condition_of
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop, taken, updated
 from numbagraph.loops.failing import is_bounded_by_length
+from numbagraph.loops.fusion import is_computed_at_use
 from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
@@ -141,14 +142,14 @@ class ControlBuilder:
             return found.body, None
         condition = condition_of(found, leaves_of(self.node))
         added = self.added([condition])
-        if any(each.ndim or each.op.kind == "control" for each in added):
+        if any(each.ndim or not is_computed_at_use(each) for each in added):
             return body, None
         self.compute(added)
         return found.body, self._numbers.rank0(condition)
 
     def added(self, values: Iterable[Value]) -> list[Node]:
-        """What some values are computed from that no operand is."""
-        return [each for each in toposort(values, toposort(self.node.inputs)) if isinstance(each, Node)]
+        """What some values are computed from that the program does not compute anyhow."""
+        return [each for each in toposort(values, self._numbers.memory.order) if isinstance(each, Node)]
 
     def compute(self, numbers: Iterable[Node]) -> None:
         memory = self._numbers.memory  # a builder for each: all that is below would be walked through for each scalar

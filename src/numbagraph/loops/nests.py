@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -86,6 +86,8 @@ class Memory(Struct, frozen=False):
     leaves: dict[Value, Buffer] = field(default_factory=dict)
     buffers: dict[Value, Buffer] = field(default_factory=dict)
     constants: dict[Constant, Buffer] = field(default_factory=dict)
+    order: Mapping[Value, int] = field(default_factory=dict)
+    """All that the program computes, lengths among that: numbers have registers, whoever needs them."""
 
     def of(self, value: Value) -> Buffer | None:
         if isinstance(value, Constant) and value.ndim:

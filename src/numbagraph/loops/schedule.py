@@ -28,7 +28,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, extent_values, toposort
+from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, toposort
 from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
@@ -174,7 +174,7 @@ def with_distinct_outputs(graph: Graph) -> Graph:
 
 def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
     """A buffer for each array argument and each materialised value, and for each number that a call leaves."""
-    memory = Memory()
+    memory = Memory(order=plan.position)
     for number, (value, leaf) in enumerate(zip(graph.inputs, leaves, strict=True)):
         if value.ndim:
             strides, fortran = None, isinstance(leaf, ArrayLeaf) and leaf.fortran
@@ -249,17 +249,16 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
     if isinstance(lower, lowering.Core):
         call.cores, call.least_rows = lower.cores or call.cores, lower.least_rows
     numbers = [Compute(live_out, Load(memory.buffers[live_out], ())) for live_out in live_outs if not live_out.ndim]
-    return [*(step for _, steps in packs for step in steps), *lengths_of(scratch, first), call, *numbers]
+    return [*(step for _, steps in packs for step in steps), *lengths_of(scratch, memory), call, *numbers]
 
 
-def lengths_of(scratch: Iterable[Buffer], node: Node) -> list[Compute]:
+def lengths_of(scratch: Iterable[Buffer], memory: Memory) -> list[Compute]:
     """What computes the lengths of scratch memory that nothing else of the program has: the operands' lengths may have
     turned out to be equal since those of the results were inferred."""
     registers = [each.value for buffer in scratch for each in walk(buffer.extents) if isinstance(each, Register)]
     found = [each for each in registers if isinstance(each, Value)]
-    known = toposort([each for value in (node, *node.inputs) for each in extent_values(value.type)])
-    missing = [each for each in toposort(found, known) if isinstance(each, Node)]
-    return [Compute(each, ElementBuilder(Memory()).compute(each, ())) for each in missing]
+    missing = [each for each in toposort(found, memory.order) if isinstance(each, Node)]
+    return [Compute(each, ElementBuilder(memory).compute(each, ())) for each in missing]
 
 
 def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, versioned: bool) -> list[Step]:

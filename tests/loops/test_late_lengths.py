@@ -1,0 +1,71 @@
+"""Loops over lengths that elements decide, which fill arrays: values, and the checks that are made before the loop."""
+
+import numpy as np
+import pytest
+
+from numbagraph import grad, graph_jit
+
+
+def sums(keys, values):
+    unique, inverse = np.unique(keys, return_inverse=True)
+    total = np.zeros(len(unique))
+    for k in range(len(unique)):
+        total[k] = np.sum(values[inverse == k])
+    return total
+
+
+def largest(keys, values):
+    unique, inverse = np.unique(keys, return_inverse=True)
+    found = np.full(len(unique), -np.inf)
+    for i in range(len(inverse)):
+        found[inverse[i]] = max(found[inverse[i]], values[i])
+    return found
+
+
+def differences(keys, values):
+    bounds = np.flatnonzero(keys > 1)
+    found = np.zeros(len(bounds) + 1)
+    for k in range(len(bounds)):
+        found[k + 1] = found[k] + values[bounds[k]]
+    return found
+
+
+def repeated(keys, values):
+    many = np.repeat(values, keys)
+    found = np.empty(len(many))
+    for k in range(len(many)):
+        found[len(many) - 1 - k] = many[k]
+    return found
+
+
+def factorised(keys, values):
+    some = values[keys > 1]
+    matrix = np.eye(len(some)) * 3
+    for k in range(len(some)):
+        matrix[k, 0] += some[k] * 0.01
+        matrix[0, k] += some[k] * 0.01
+    return np.linalg.solve(matrix, some)
+
+
+PROGRAMS = [sums, largest, differences, repeated, factorised]
+KEYS = [np.array([3, 1, 3, 2, 2, 9]), np.array([1]), np.array([5, 5]), np.array([], int)]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_loops_over_late_lengths_fill_arrays(program):
+    compiled = graph_jit(program)
+    for keys in KEYS:
+        values = np.cos(np.arange(len(keys)))
+        np.testing.assert_allclose(compiled(keys, values), program(keys, values), rtol=1e-13)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_their_derivatives_agree_with_differences(program):
+    keys, values = KEYS[0], np.cos(np.arange(6.0))
+
+    def total(values):
+        return np.sum(np.sin(program(keys, values)))
+
+    steps = 1e-6 * np.eye(6)
+    expected = [(total(values + step) - total(values - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(graph_jit(grad(total))(values), expected, atol=1e-8)
