@@ -151,3 +151,21 @@ def test_jax_s_derivatives(function):
         found = jax.grad(to_jax(function), argnums=(0, 1))(X, W)
     np.testing.assert_allclose(found[0], CASES[function][0], rtol=1e-12)
     np.testing.assert_allclose(found[1], CASES[function][1], rtol=1e-12)
+
+
+NUMBER_OF_SELECTED = [
+    (lambda x, s: np.full(len(x[x > 0.5]), s), lambda count: count),
+    (lambda x, s: np.full((len(x[x > 0.5]), 3), s), lambda count: 3 * count),
+    (lambda x, s: np.full((2, np.sum(x[x > 0.5] > 0.7)), s * 2.0), lambda count: 4 * count),
+    (lambda x, s: np.full((len(x[x > 0.5]), len(x)), s), lambda count: 4 * count),
+    (lambda x, s: np.full_like(x[x > 0.5], s), lambda count: count),
+]
+
+
+@pytest.mark.parametrize(("make", "slope"), NUMBER_OF_SELECTED)
+def test_an_argument_is_repeated_for_each_selected_element(make, slope):
+    x, s = np.array([0.2, 0.8, 0.9, -1.0]), 1.5
+    for backend in ("numba", "numpy"):
+        np.testing.assert_array_equal(graph_jit(make, backend=backend)(x, s), make(x, s))
+        by_s = graph_jit(grad(lambda x, s: np.sum(make(x, s)), argnums=1), backend=backend)
+        assert by_s(x, s) == slope(2)

@@ -290,9 +290,8 @@ def repeated(code: Unpacking, node: Node) -> Form | None:
         return None
     source = under_mask(source, own.selecting())
     shape = own.shape(target)
-    return own.with_full(
-        broadcast_value(source, shape) if node.op is registry["broadcast_to"] else again(node, source, shape)
-    )
+    is_number = node.op is not registry["broadcast_to"] and not source.ndim  # it is none any more under a mask
+    return own.with_full(again(node, source, shape) if is_number else broadcast_value(source, shape))
 
 
 def again(node: Node, fill: Value, shape: Sequence[Extent]) -> Value:
