@@ -16,7 +16,7 @@ def sums(keys, values):
 
 def largest(keys, values):
     unique, inverse = np.unique(keys, return_inverse=True)
-    found = np.full(len(unique), -np.inf)
+    found = np.full(len(unique), -1e9)
     for i in range(len(inverse)):
         found[inverse[i]] = max(found[inverse[i]], values[i])
     return found
@@ -47,7 +47,31 @@ def factorised(keys, values):
     return np.linalg.solve(matrix, some)
 
 
-PROGRAMS = [sums, largest, differences, repeated, factorised]
+def read_in_branches(keys, values):
+    some = np.sort(values[keys > 1])
+    found = np.zeros(len(values))
+    for i in range(len(values)):
+        if values[i] > 0.1 and len(some) > 0:
+            found[i] = some[-1] * values[i] + some[some > 0.2].sum()
+        elif len(some) > 0:
+            found[i] = some[0]
+    return found
+
+
+def table_in_branches(keys, values):
+    unique = np.unique(keys)
+    table = np.full((len(unique), len(unique)), values.sum())
+    found = np.zeros(len(values))
+    for i in range(len(values)):
+        for j in range(len(unique)):
+            if values[i] > 0.1:
+                found[i] += np.sin(table[0, j])
+            else:
+                found[i : i + 1] += table[-1, j] * values[i]
+    return found
+
+
+PROGRAMS = [sums, largest, differences, repeated, factorised, read_in_branches, table_in_branches]
 KEYS = [np.array([3, 1, 3, 2, 2, 9]), np.array([1]), np.array([5, 5]), np.array([], int)]
 
 

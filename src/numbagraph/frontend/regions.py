@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -124,7 +124,7 @@ def trace_region(
     return Body(outputs, spec, guards, used)
 
 
-def with_late_lengths(values: Sequence[Value]) -> frozenset[Value]:
+def with_late_lengths(values: Collection[Value]) -> frozenset[Value]:
     """Values around a region, and how many elements masks select of them: no region counts that again."""
     lengths = (shapes.resolve(extent) for each in values for extent in each.shape)
     return frozenset([*values, *(each for each in lengths if isinstance(each, Node) and is_late(each))])

@@ -31,7 +31,7 @@ from numbagraph.frontend.capture.state import (
 from numbagraph.frontend.capture.storages import Chosen, Traced, assign, in_region, share
 from numbagraph.frontend.capture.texts import Leaf, are_other_texts
 from numbagraph.frontend.ordered import now, set_order, with_order
-from numbagraph.frontend.regions import TRUE, is_recomputed, require_to_run
+from numbagraph.frontend.regions import TRUE, is_recomputed, require_to_run, with_late_lengths
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
@@ -273,7 +273,8 @@ class Joined:
         if is_checked:
             for outputs in self.outputs:
                 outputs.append(TRUE)
-        known = {array.value for each in sides for array, _ in each.written}.union(*(each.used for each in sides))
+        written = {array.value for each in sides for array, _ in each.written}
+        known = with_late_lengths(written.union(*(each.used for each in sides)))
         drafts = [
             Draft(f"branch{number}", *guards_without_masks(outputs, side.guards, known))
             for number, (outputs, side) in enumerate(zip(self.outputs, sides, strict=True))

@@ -41,7 +41,7 @@ from numbagraph.frontend.capture.state import (
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, in_region
 from numbagraph.frontend.ordered import with_order
-from numbagraph.frontend.regions import TRUE, Body, invariants, require_to_run
+from numbagraph.frontend.regions import TRUE, Body, invariants, require_to_run, with_late_lengths
 from numbagraph.frontend.sequences import with_sequences
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.graph import Guard
@@ -424,8 +424,9 @@ class Capture:
         nothing = flatten(())[1]
         parameters, initial = self.parameters, list(initial)
         carries = len(initial)
-        values, guards = guards_without_masks(outputs, traced.guards, traced.used)
-        body = Body(tuple(values), nothing, guards, traced.used)
+        used = with_late_lengths([*traced.used, *initial])
+        values, guards = guards_without_masks(outputs, traced.guards, used)
+        body = Body(tuple(values), nothing, guards, used)
         catcher_here().note_loop([*traced.guards, *found.test_guards])
         is_checked = body.is_checked or any(guard.ordered for guard in found.test_guards)
         if is_checked:

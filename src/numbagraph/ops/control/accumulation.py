@@ -215,11 +215,11 @@ def branch_from(call: Node, numbers: Sequence[int], starts: Mapping[int, Value])
     index, *operands = call.inputs
     points = stand_ins([each.type for each in operands], "point")
     sums = {number: Input(strong_type(start), "sum") for number, start in starts.items()}
-    given, drafts = with_lengths_known(points, operands), []
+    given, drafts = with_lengths_known(points, operands, [*sums.values()]), []
     for branch in call.attrs["branches"]:
         outputs = opened(branch, given)
-        parts = [sum_of(sums[each], outputs[each]) if each in sums else outputs[each] for each in numbers]
         with region_guards() as guards:
+            parts = [sum_of(sums[each], outputs[each]) if each in sums else outputs[each] for each in numbers]
             parts = accumulated(parts)
         drafts.append(Draft(branch.name, parts, [*opened_guards(branch, given), *guards]))
     results = chosen(index, [*points, *sums.values()], drafts, [*operands, *starts.values()])

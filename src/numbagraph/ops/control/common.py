@@ -14,7 +14,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import opened_guards
-from numbagraph.ir.values import ArrayType, Batch, Dim, Extent, Input, Node, Op, Unsupported, Value, Vjp
+from numbagraph.ir.values import ArrayType, Batch, Dim, Extent, Input, Node, Op, Unsupported, Value, Vjp, extent_values
 from numbagraph.transforms.autodiff import is_differentiable
 from numbagraph.transforms.batching import batch_guards
 from numbagraph.transforms.interpret import bind, length_of, saying
@@ -68,10 +68,15 @@ def stand_ins(types: Iterable[ArrayType], name: str) -> list[Input]:
     return [Input(each, name) for each in types]
 
 
-def with_lengths_known(points: Sequence[Input], captures: Sequence[Value]) -> list[Value]:
-    """What a region is opened with: stand-ins for what it captures, but a length as itself. Types speak of that, and a
-    stand-in that is found to be equal to it would take its place in the whole program."""
-    return [given if isinstance(given, Dim) else point for point, given in zip(points, captures, strict=True)]
+def with_lengths_known(points: Sequence[Input], captures: Sequence[Value], beside: Sequence[Input] = ()) -> list[Value]:
+    """What a region is opened with: stand-ins for what it captures, but a length as itself. Types speak of that, those
+    of stand-ins ``beside`` among them, and a stand-in that is found to be equal to it would take its place in the whole
+    program."""
+    lengths = {extent for each in (*points, *beside) for extent in extent_values(each.type)}
+    return [
+        given if isinstance(given, Dim) or given in lengths else point
+        for point, given in zip(points, captures, strict=True)
+    ]
 
 
 def row_type(value: Value) -> ArrayType:

@@ -218,7 +218,7 @@ def pulled_back(
     stacked, and from those carries that are read before each step."""
     points = stand_ins(loop.in_step(), "point")
     first = loop.carries + loop.sequences
-    given = [*points[:first], *with_lengths_known(points[first:], loop.captures)]
+    given = [*points[:first], *with_lengths_known(points[first:], loop.captures, points[:first])]
     outputs = opened(without_effects(loop.body), given)
     cotangents_of: list[Input | None] = [None] * loop.outputs
     for number in (*moving, *stacked):
@@ -233,9 +233,9 @@ def pulled_back(
     sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
     carried = [known_or_zero(found.get(number), points[number]) for number in moving]
     pairs = zip(moving, carried, strict=True)
-    carried = [sum_of(each, added[number]) if number in added else each for number, each in pairs]
-    carried += [sum_of(each, found[number]) for number, each in sums.items()]
     with region_guards() as more:
+        carried = [sum_of(each, added[number]) if number in added else each for number, each in pairs]
+        carried += [sum_of(each, found[number]) for number, each in sums.items()]
         carried = accumulated(carried)
     guards = [*guards, *more]
     slopes = {number: each for number, each in found.items() if loop.carries <= number < first}

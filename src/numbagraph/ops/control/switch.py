@@ -58,9 +58,10 @@ def vjp(
     numbers = sorted(given)
     seeds = {number: Input(strong_type(given[number]), "cotangent") for number in numbers}
     asked = moving = differentiable(operands, wanted[1:])
+    opened_with = with_lengths_known(points, operands, [*seeds.values()])
     found, required = [], []
     for branch in branches:
-        outputs = opened(without_effects(branch), with_lengths_known(points, operands))
+        outputs = opened(without_effects(branch), opened_with)
         given_to = [seeds.get(number) for number in range(len(outputs))]
         with region_guards() as guards:
             found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
