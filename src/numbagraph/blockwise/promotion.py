@@ -108,19 +108,6 @@ def convert(value: Value, dtype: np.dtype) -> Value:
     return registry["cast"].bind(value, dtype=dtype)
 
 
-def written(operand: Any, dtype: np.dtype, *, alone: bool = False) -> Value:
-    """An operand as NumPy writes it into elements of a dtype: a number of Python, and each number of a list, must fit.
-    An array need not, nor need a scalar of NumPy, unless it is ``alone``, not taken for an array."""
-    if isinstance(operand, (list, tuple)):
-        if holds_values(operand):
-            return registry["stack"]([written(each, dtype, alone=True) for each in operand])
-        with np.errstate(all="ignore"):
-            return constant(np.asarray(operand, dtype), dtype=dtype)
-    if alone and isinstance(operand, np.generic):
-        return constant(np.asarray([operand], dtype)[0], dtype=dtype)
-    return number_of(operand, dtype) if is_large(operand) else convert(as_value(operand), dtype)
-
-
 def promote(rule: DtypeRule, operands: Iterable[Any], *, weak: bool = False) -> tuple[Value, ...]:
     """Operands converted to the dtypes of the loop that NumPy would choose.
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, as_shape, cut
-from numbagraph.blockwise.promotion import as_strong, as_value, convert, written
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.blockwise.storing import written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64

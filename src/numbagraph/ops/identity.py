@@ -9,7 +9,8 @@ import numpy as np
 
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, flat, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
-from numbagraph.blockwise.promotion import as_value, convert, written
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.blockwise.storing import element_of, written
 from numbagraph.ir.op import lazy, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import ArrayType, Batch, Lowering, Node, Op, Unsupported, Value, Vjp
@@ -67,7 +68,7 @@ as_scalar = identity("as_scalar", lambda g, y, x: (g,), zero_dim="scalar", front
 
 def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
     """A strong value. One of rank 0 becomes a 0-d array in Python, where it would otherwise become a scalar."""
-    value = convert(value, value.dtype if dtype is None else canonical_dtype(dtype))
+    value = element_of(value, value.dtype if dtype is None else canonical_dtype(dtype))
     return value if value.ndim else op.bind(value)
 
 

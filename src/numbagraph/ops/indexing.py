@@ -11,7 +11,8 @@ import numpy as np
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, cut
-from numbagraph.blockwise.promotion import as_value, convert, written
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.storing import written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.lengths import both
-from numbagraph.blockwise.promotion import as_value, convert, is_large, number_of, written
+from numbagraph.blockwise.promotion import as_value, convert, is_large, number_of
+from numbagraph.blockwise.storing import written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64

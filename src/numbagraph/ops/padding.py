@@ -9,7 +9,8 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.lengths import as_length, both
-from numbagraph.blockwise.promotion import as_strong, convert, written
+from numbagraph.blockwise.promotion import as_strong, convert
+from numbagraph.blockwise.storing import written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
@@ -100,7 +101,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
 
 
 def pad_evenly(value: Value, widths: Widths, fill: Any) -> Value:
-    number = written(fill, value.dtype, alone=True)
+    number = margin_number(fill, value.dtype)
 
     def margins(axis: int, before: Sequence[int]) -> Value:
         shape = [
@@ -123,7 +124,15 @@ def surrounded(value: Value, widths: Widths, margins: Callable[[int, Sequence[in
 def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
     shape = list(value.shape)
     shape[axis] = width
-    return filled(written(fill, value.dtype, alone=True), shape)
+    return filled(margin_number(fill, value.dtype), shape)
+
+
+def margin_number(fill: Any, dtype: np.dtype) -> Value:
+    """A number that `numpy.pad` writes. It makes an array of those of all margins first, and numbers out of that wrap
+    around in integers without a sign."""
+    if dtype.kind == "u":
+        fill = as_strong(fill) if isinstance(fill, Value) else np.asarray(fill)[()]
+    return written(fill, dtype, alone=True)
 
 
 def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> Value:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numbagraph.blockwise.promotion import as_strong, convert, written
+from numbagraph.blockwise.promotion import convert
+from numbagraph.blockwise.storing import written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
@@ -39,7 +40,7 @@ def diagonal_filled(own: Value, val: Any, wrap: bool) -> Value:
     """What ``np.fill_diagonal(own, val, wrap)`` makes of ``own``."""
     if own.ndim < 2:
         raise ValueError("array must be at least 2-d")
-    values = convert(as_strong(val), own.dtype)
+    values = written(val, own.dtype)
     if own.ndim == 2 and wrap:
         rows, columns = own.shape
         step = shapes.add(columns, 1)

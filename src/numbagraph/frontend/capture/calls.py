@@ -11,6 +11,7 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.storing import element_of
 from numbagraph.frontend import layouts
 from numbagraph.frontend.capture.iterables import (
     Enumerated,
@@ -44,7 +45,7 @@ from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, use
 from numbagraph.frontend.writers import out_by_name
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import DTYPES, FLOAT64, INT64
+from numbagraph.ir.types import DTYPES, FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing import index
 
@@ -342,7 +343,7 @@ def as_numpy_array(python: Function) -> Function:
         elif not copy and thing._is_array:
             found = apply(registry["asarray"], thing, dtype, order=order, copy=copy)
             return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
-        result = thing if dtype is None else apply(registry["cast"], thing, dtype)
+        result = thing if dtype is None else apply(element_of, thing, canonical_dtype(dtype))
         result = result[(None,) * (ndmin - result.ndim)] if ndmin > result.ndim else result
         return result.copy(order or "K") if result.ndim else apply(registry["asarray"], result)
 
@@ -374,15 +375,17 @@ def constant_of(array: np.ndarray) -> Value:
 def stack_of(tree: Any, dtype: Any = None) -> Any:
     """Nested lists of traced numbers and arrays, as NumPy's array of them; with ``dtype``, numbers of Python fit it."""
     if isinstance(tree, (list, tuple)):
-        return np.stack([strong(stack_of(each, dtype), dtype) for each in tree])
+        return np.stack([element(stack_of(each, dtype), dtype) for each in tree])
     if isinstance(tree, (Tracer, Stacked)):
         return as_array(tree)
     return Tracer(constant_of(np.asarray(tree if dtype is None else np.asarray([tree], dtype)[0])))
 
 
-def strong(array: Tracer, dtype: Any = None) -> Tracer:
-    value = array.value
-    return Tracer(convert(value, value.dtype if dtype is None else np.dtype(dtype))) if value.type.weak else array
+def element(number: Tracer, dtype: Any) -> Tracer:
+    """What a list has at one place, as an element of an array of it."""
+    if dtype is None:
+        return Tracer(convert(number.value, number.dtype))
+    return number if number.ndim else apply(element_of, number, canonical_dtype(dtype), alone=True)
 
 
 def new_array(shape: Any, dtype: Any = float, *others: Any, **options: Any) -> Any:

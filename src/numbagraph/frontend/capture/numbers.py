@@ -11,6 +11,7 @@ import optree
 
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
+from numbagraph.blockwise.storing import element_of
 from numbagraph.frontend.capture.iterables import require_known
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
@@ -138,13 +139,7 @@ def of_type(scalar: type[np.generic]) -> Function:
         found = as_value(to_value(value.array if isinstance(value, Stacked) else value))
         if found.dtype.kind == "c" and dtype.kind in "iuf":
             raise TraceError(f"np.{dtype}() of a complex number would lose a part: take .real\n  at {user_source()}")
-        if found.type.weak and found.dtype.kind == "f" and dtype.kind in "iu":
-            found = as_int(Tracer(found)).value
-        if found.type.weak and found.dtype == INT64 and dtype.kind in "iu" and dtype != INT64:
-            low, high = int(np.iinfo(dtype.name).min), min(int(np.iinfo(dtype.name).max), 2**63 - 1)
-            fits = registry["logical_and"](registry["greater_equal"](found, low), registry["less_equal"](found, high))
-            required(fits, f"Python integer out of bounds for {dtype}", OverflowError)
-        return Tracer(scalar_result(registry["not_equal"](found, 0) if dtype == BOOL else convert(found, dtype)))
+        return Tracer(scalar_result(registry["not_equal"](found, 0) if dtype == BOOL else element_of(found, dtype)))
 
     return call
 
