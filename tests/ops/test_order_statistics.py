@@ -1,5 +1,6 @@
 """Selection, quantiles and partitions: short and long arrays, equal elements, NaN, and samples that mislead."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from numbagraph import grad, graph_jit, value_and_grad, vmap
 from numbagraph.intrinsics.target import emitting_for, host
 from numbagraph.ir.structs import replace
+from numbagraph.ops import quantiles
 
 rng = np.random.default_rng(12)
 
@@ -168,3 +170,52 @@ def test_quantiles_between_equal_infinities_are_infinite(infinity):
         q = 0.0 if infinity < 0 else 1.0
         assert graph_jit(lambda x, q: np.quantile(x, q))(x, q) == infinity
         assert graph_jit(lambda x: np.quantile(x, 0.5))(x[count - 1 :]) == infinity
+
+
+INFINITE = [
+    [-np.inf, np.inf], [1.0, np.inf], [-np.inf, 1.0], [np.inf] * 3, [-np.inf, -np.inf, -1.0, 0.0, 1.0, np.inf, np.inf],
+    [-np.inf, 2.0, np.inf], [1.0, 2.0, np.inf, np.inf],
+]  # fmt: skip
+SHARES = [0.0, 1.0, *np.linspace(0.02, 0.98, 25), 1 / 3, 0.5, 2 / 3]
+
+
+@pytest.mark.parametrize("method", quantiles.METHODS)
+def test_quantiles_between_infinities_are_those_of_numpy_or_an_element(method):
+    """Where NumPy subtracts infinities, it is an element that weighs all, or one of two equal ones."""
+    compiled = graph_jit(lambda x, q: np.quantile(x, q, method=method))
+    for elements in INFINITE:
+        x = np.array(elements)
+        for q in SHARES:
+            with np.errstate(all="ignore"):
+                expected = np.quantile(x, q, method=method)
+            found = compiled(x, q)
+            if not np.isnan(expected):
+                assert found == expected
+            elif q in (0, 1):
+                assert found == x[int(-q)]
+            else:
+                assert np.isnan(found) or found in elements
+
+
+@pytest.mark.parametrize("method", quantiles.METHODS)
+def test_quantiles_have_the_bits_and_the_zeros_of_numpy(method):
+    compiled = graph_jit(lambda x, q: np.quantile(x, q, method=method))
+    zeros = [[zero] * count for count in (1, 2, 3) for zero in (0.0, -0.0)]
+    for elements in (*zeros, rng.normal(size=7), rng.normal(size=40), rng.normal(size=200), [1e300, 3.0, -1e300]):
+        x = np.array(elements)
+        for q in SHARES:
+            expected, found = np.quantile(x, q, method=method), compiled(x, q)
+            assert expected == found
+            assert np.signbit(expected) == np.signbit(found)
+
+
+@pytest.mark.parametrize("function", [np.median, np.nanmedian])
+def test_medians_of_zeros_have_no_sign(function):
+    compiled = graph_jit(lambda x: function(x))
+    for count in (1, 2, 3, 4):
+        for elements in itertools.product([0.0, -0.0, 1.0, -1.0], repeat=count):
+            expected, found = function(np.array(elements)), compiled(np.array(elements))
+            assert expected == found
+            assert np.signbit(expected) == np.signbit(found)
+    rows = np.full((3, 5), -0.0)
+    assert not np.any(np.signbit(graph_jit(lambda x: function(x, axis=0))(rows)))

@@ -129,7 +129,6 @@ def correlate_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
         (draw(rng, dtype, (n,)), draw(rng, dtype, (m,)), Keywords(mode=mode))
         for n, m in pairs
         for mode in ("valid", "same", "full")
-        if dtype.kind != "b"
     ]
 
 
@@ -141,4 +140,5 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Value:
     for each in (left, right):
         if each.ndim != 1:
             raise ValueError(f"object {'too deep' if each.ndim else 'of too small depth'} for desired array")
-    return convolved(left, conjugate(flip(right)), mode, mirrored=True)
+    mirrored = flip(right)  # of truth values, the conjugate is a number
+    return convolved(left, conjugate(mirrored) if right.dtype.kind == "c" else mirrored, mode, mirrored=True)

@@ -17,7 +17,17 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ir.values import Constant, Op, Value, constant
-from numbagraph.ops.comparison import equal, greater_equal, isnan, less_equal, logical_and, logical_or, maximum, minimum
+from numbagraph.ops.comparison import (
+    equal,
+    greater_equal,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+)
 from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.gathering_rows import gather_along
 from numbagraph.ops.order_statistics import elements_at
@@ -75,20 +85,31 @@ def kept_dims(result: Value, value: Value, axis: Any, first: int) -> Value:
     return expand_at(result, [first + each for each in axes])
 
 
-def between(rows: Value, position: Value, count: Value, weigh: Callable[[Value], Value] = lambda part: part) -> Value:
-    """The elements of rows in order around positions, interpolated; ``count`` is how many there are of each row."""
-    below = floor(position)
-    weight, lower = weigh(position - below), convert(below, INT64)
+def between(rows: Value, at: Value, count: Value, weigh: Callable[[Value], Value] = lambda part: part) -> Value:
+    """The elements of rows in order around positions, interpolated; ``count`` is how many there are of each row.
+
+    Weights outside are NumPy's, which says what becomes of zeros. But what an element alone weighs, or of two equal
+    ones, is this element: NumPy subtracts infinities of one sign, or multiplies them by zero."""
+    is_last, is_before = greater_equal(at, convert(count, at.dtype) - 1), less(at, 0)
+    below = where(is_last, -1, where(is_before, 0, floor(at)))
+    weight, lower = weigh(at - below), convert(floor(at), INT64)
     left, right = elements(rows, *(minimum(maximum(each, 0), count - 1) for each in (lower, lower + 1)))
     distance = right - left
     near = where(greater_equal(weight, 0.5), right - distance * (1 - weight), left + distance * weight)
-    return where(equal(left, right), left, near)
+    is_left = logical_or(equal(weight, 0), equal(left, right))
+    return where(isnan(near), where(is_left, left, where(equal(weight, 1), right, near)), near)
 
 
 def half_at_jumps(part: Value) -> Value:
     """The weight of the element behind a position: at an element it weighs as much as that, and behind it all."""
     half, whole = (constant(each, dtype=part.dtype) for each in (0.5, 1.0))
     return where(equal(part, 0), half, whole)
+
+
+def half_between(part: Value) -> Value:
+    """The weight of the element behind a position between two, which weighs as much as the one before."""
+    nothing, half = (constant(each, dtype=part.dtype) for each in (0.0, 0.5))
+    return where(equal(part, floor(part)), nothing, half)
 
 
 def elements(rows: Value, *places: Value) -> list[Value]:
@@ -130,8 +151,7 @@ def quantile_of(rows: Value, q: Value, method: str, count: Value) -> Value:
     if method in BY_POSITION:
         return elements(rows, convert(BY_POSITION[method](at), INT64))[0]
     if method == "midpoint":
-        low, high = elements(rows, *(convert(each(at), INT64) for each in (floor, ceil)))
-        return low + (high - low) * 0.5
+        return between(rows, (floor(at) + ceil(at)) * 0.5, count, half_between)
     raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
 
 
@@ -292,7 +312,8 @@ def declare_median(reference: Any, skips: bool) -> Op:
         count = length - sum(gaps, -1, keepdims=True) if skips else length
         lower, upper = (count - 1) // 2, count // 2
         left, right = elements(rows, lower, upper)
-        middle = where(equal(lower, upper), left, (left + right) / constant(2, dtype=value.dtype))[..., 0]
+        zero, two = (constant(each, dtype=value.dtype) for each in (0, 2))  # NumPy's is a sum, which begins with zero
+        middle = where(equal(lower, upper), left + zero, (left + right + zero) / two)[..., 0]
         nothing = equal(count, 0)
         missing = nothing[..., 0] if skips else logical_or(any(gaps, -1), nothing)
         found = where(missing, constant(np.nan, dtype=middle.dtype), middle)
