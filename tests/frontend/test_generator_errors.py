@@ -132,3 +132,30 @@ def test_draws_by_python_in_the_same_call():
 
     with pytest.raises(RuntimeError, match="was drawn from by Python"):
         graph_jit(function)(rng, 1.0)
+
+
+def raising(_):
+    raise KeyError("no")
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (lambda rng, x, good: (x + rng.normal(), numbagraph.check(good, "no"))[0], ValueError),
+        (lambda rng, x, good: x[np.where(good, 0, 9)] + rng.normal(), IndexError),
+        (lambda rng, x, good: np.linalg.inv(np.eye(2) * good) * rng.normal(), np.linalg.LinAlgError),
+        (lambda rng, x, good: x[x > rng.normal()][np.where(good, 0, 9)], IndexError),
+        (lambda rng, x, good: rng.normal() + numbagraph.pure_callback(raising, x, x), KeyError),
+    ],
+)
+def test_a_call_that_fails_draws_nothing(function, kind):
+    """The next call draws the numbers that this one would have drawn."""
+    compiled, rng, fresh = graph_jit(function), generator(), generator()
+    x = np.arange(10.0, 14.0)
+    for _ in range(2):
+        with pytest.raises(kind):
+            compiled(rng, x, False)
+        assert state(rng) == state(fresh)
+    if kind is not KeyError:
+        np.testing.assert_array_equal(compiled(rng, x, True), function(fresh, x, True))
+        assert state(rng) == state(fresh)

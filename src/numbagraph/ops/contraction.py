@@ -16,7 +16,7 @@ from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.product import matrix_product, total
-from numbagraph.ops.shape import copy, expand_dims, permute, ravel, reshape_value, squeeze
+from numbagraph.ops.shape import broadcast_value, copy, expand_dims, permute, ravel, reshape_value, squeeze
 
 Label = Any
 Labels = tuple[Label, ...]
@@ -71,6 +71,14 @@ class Labelled(Struct):
         rest = tuple(label for label in self.labels if label not in ones)
         return Labelled(squeeze.bind(self.value, axes=axes), rest) if axes else self
 
+    def stretched(self, label: Label, extent: Any) -> Labelled:
+        """With a dimension of this length, if it turns out to be 1."""
+        axis = self.labels.index(label)
+        if shapes.same(self.value.shape[axis], extent):
+            return self
+        shape = [*self.value.shape[:axis], extent, *self.value.shape[axis + 1 :]]
+        return Labelled(broadcast_value(self.value, shape), self.labels)
+
 
 def contraction(left: Labelled, right: Labelled, kept: Collection[Label]) -> Labelled:
     """The product of two operands, summed over all dimensions but those that are kept."""
@@ -81,7 +89,9 @@ def contraction(left: Labelled, right: Labelled, kept: Collection[Label]) -> Lab
     )
     shared = [label for label in left.labels if label in right.labels]
     for label in shared:
-        shapes.require_same(left.extent(label), right.extent(label), f"lengths of the dimensions {label!r} differ")
+        text = f"lengths of the dimensions {label!r} differ"
+        common = shapes.broadcast_extents(left.extent(label), right.extent(label), text)
+        left, right = left.stretched(label, common), right.stretched(label, common)
     batch = [label for label in shared if label in kept]
     summed = [label for label in shared if label not in kept]
     rows = [label for label in left.labels if label not in shared]

@@ -48,7 +48,7 @@ def bincount_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 
 def counts_or_sums(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """`numpy.bincount`, but sums of weights are float64 also where there are none."""
+    """`numpy.bincount`, but sums of weights are float64 also where a length turns out to be 0."""
     found = np.bincount(x, weights, minlength)
     return found if weights is None else found.astype(float)
 
@@ -58,6 +58,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Value:
     value = as_strong(x)
     if value.ndim != 1:
         raise ValueError("object of too small depth for desired array" if not value.ndim else "object too deep")
+    if isinstance(x, (list, tuple)) and not x:
+        value = convert(value, INT64)
     if value.dtype.kind not in "iub":
         raise TypeError(f"Cannot cast array data from {value.dtype} to int64 according to the rule 'safe'")
     positions = convert(value, INT64)
@@ -72,6 +74,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Value:
             raise TypeError(f"Cannot cast array data from {ones.dtype} to float64 according to the rule 'safe'")
         ones = convert(ones, FLOAT64)
         shapes.require_same(ones.shape[0], positions.shape[0], "The weights and list don't have the same length.")
+        if shapes.resolve(positions.shape[0]) == 0:
+            ones = convert(ones, INT64)  # where NumPy knows that there is nothing, it counts
     return scatter(ones, [positions], (length,), -1, (False,))
 
 
