@@ -1,17 +1,19 @@
 """Faults in what is known of the world around a function: each is planted, and the check fails that is there for it."""
 
+import ctypes
 import operator
 
 import pytest
 
 from numbagraph.frontend import bytecode, held, impure, outside, reach
-from numbagraph.runtime import guards
+from numbagraph.runtime import guard_records, guards
 from tests.frontend import test_frozen, test_outside, test_outside_ways
 from tests.frontend.test_frozen import check_refused
 from tests.frontend.test_outside import check_write
 from tests.frontend.test_outside_ways import check_way
 from tests.support.rebinding import PLACES, check_rebinding
 
+ZERO, ZEROS = ctypes.c_int64(0), (ctypes.c_int64 * 3)()
 FAILURES = (AssertionError, pytest.fail.Exception, TypeError)
 
 
@@ -42,8 +44,40 @@ def caught(check, *arguments):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_guard_that_is_not_made_is_caught(place, monkeypatch):
-    monkeypatch.setattr(reach.Walk, "_guard", lambda *_: None)
+    monkeypatch.setattr(reach.Walk, "_add", lambda *_: None)
     caught(check_rebinding, place, "numbers")
+    caught(check_rebinding, place, "numbers", "numba")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "fault", "place"),
+    [
+        (reach.Walk, "_guard_content", lambda *_: None, "element of a list"),
+        (reach, "is_changing", lambda thing: type(thing) is dict, "element of a default"),
+        (reach, "parts_of", lambda thing: [], "element of a default"),
+        (reach.Walk, "_watch_attributes", lambda *_: None, "attribute of an element"),
+        (reach.Walk, "_watch_attributes", lambda *_: None, "attribute of a static argument"),
+        (reach, "asked_of", lambda code: bytecode.Asked(), "attribute by a text"),
+        (guards, "definition_of", lambda function: (None, None, None), "default"),
+        (guards, "definition_of", lambda function: (None, None, None), "constant in the code"),
+        (guards, "version_of", lambda container: 1, "entry of a dict under a name"),
+    ],
+)
+def test_a_guard_that_overlooks_a_kind_of_reference_is_caught(owner, name, fault, place, monkeypatch):
+    monkeypatch.setattr(owner, name, fault)
+    caught(check_rebinding, place, "numbers")
+
+
+@pytest.mark.parametrize(("name", "place"), [("_several", "element of a list"), ("definition_record", "default")])
+def test_a_guard_whose_memory_is_not_compared_is_caught(name, place, monkeypatch):
+    """In Python it holds no longer, but native code takes the call."""
+    made = {
+        "_several": lambda kind, place, words: ([guard_records._word(ctypes.addressof(ZERO), 0)], None),
+        "definition_record": lambda function, definition: guard_records.DefinitionRecord(ctypes.addressof(ZEROS)),
+    }
+    for owner in (guard_records, guards):
+        monkeypatch.setattr(owner, name, made[name], raising=False)
+    check_rebinding(place, "numbers")
     caught(check_rebinding, place, "numbers", "numba")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import types
 from typing import Any
 
@@ -10,6 +11,13 @@ import numpy as np
 from numbagraph import graph_jit
 
 X = np.array([1.0, -2.0, 3.0])
+
+
+def with_constant(function: types.FunctionType, value: Any) -> None:
+    """Give a function other code, whose last constant is a value."""
+    code = function.__code__
+    function.__code__ = code.replace(co_consts=(*code.co_consts[:-1], value))
+
 
 PLACES = {
     "global": ("def f(x): return use(x, K)", lambda space, value: space.__setitem__("K", value)),
@@ -72,8 +80,71 @@ def f(x): return use(x, model.read)
         "settings = Module('settings')\nsettings.k = K\ndef f(x): return use(x, settings.k)",
         lambda space, value: setattr(space["settings"], "k", value),
     ),
+    "entry of a dict": (
+        "settings = {'k': K}\ndef f(x): return use(x, settings['k'])",
+        lambda space, value: space["settings"].__setitem__("k", value),
+    ),
+    "entry of a dict under a name": (
+        "settings, key = {'k': K}, 'k'\ndef f(x): return use(x, settings[key])",
+        lambda space, value: space["settings"].__setitem__("k", value),
+    ),
+    "element of a list": (
+        "values = [K]\ndef f(x): return use(x, [each for each in values][0])",
+        lambda space, value: space["values"].__setitem__(0, value),
+    ),
+    "deep element": (
+        "model = Space(parts={'one': ([K],)})\ndef f(x): return use(x, model.parts['one'][0][0])",
+        lambda space, value: space["model"].parts["one"][0].__setitem__(0, value),
+    ),
+    "attribute of an element": (
+        "parts = [Space(k=K)]\ndef f(x):\n    for each in parts: x = use(x, each.k)\n    return x",
+        lambda space, value: setattr(space["parts"][0], "k", value),
+    ),
+    "element with an attribute": (
+        "parts = [Space(k=K)]\ndef f(x):\n    for each in parts: x = use(x, each.k)\n    return x",
+        lambda space, value: space["parts"].__setitem__(0, types.SimpleNamespace(k=value)),
+    ),
+    "attribute by a text": (
+        "model, names = Space(k=K), ['k']\ndef f(x): return use(x, getattr(model, names[0]))",
+        lambda space, value: setattr(space["model"], "k", value),
+    ),
+    "attribute of a static argument": (
+        """
+model = Space(k=K)
+options, more = {'static_argnames': 'c'}, (Key(model),)
+def f(x, c): return use(x, c.model.k)
+""",
+        lambda space, value: setattr(space["model"], "k", value),
+    ),
+    "default": (
+        "def helper(x, k=K): return use(x, k)\ndef f(x): return helper(x)",
+        lambda space, value: setattr(space["helper"], "__defaults__", (value,)),
+    ),
+    "default of the function itself": (
+        "def f(x, k=K): return use(x, k)",
+        lambda space, value: setattr(space["f"], "__defaults__", (value,)),
+    ),
+    "default of a keyword": (
+        "def helper(x, *, k=K): return use(x, k)\ndef f(x): return helper(x)",
+        lambda space, value: space["helper"].__kwdefaults__.__setitem__("k", value),
+    ),
+    "element of a default": (
+        "def f(x, values=[K]): return use(x, values[0])",
+        lambda space, value: space["f"].__defaults__[0].__setitem__(0, value),
+    ),
+    "constant in the code": (
+        "def helper(x): return use(x, 12345)\nwith_constant(helper, K)\ndef f(x): return helper(x)",
+        lambda space, value: with_constant(space["helper"], value),
+    ),
 }
 """How a function reads ``K``, and how something else is bound there."""
+
+
+class Key:
+    """Something static that holds an object."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
 
 
 class Equal:
@@ -110,16 +181,19 @@ def check_rebinding(place: str, values: str, backend: str = "numpy") -> None:
     """Compare a compiled function with plain Python while what it reads is bound to a value, another, and the first."""
     program, bind = PLACES[place]
     one, other = VALUES[values]
-    given: dict[str, Any] = {"use": use, "Module": types.ModuleType, "Space": types.SimpleNamespace, "K": one}
+    given: dict[str, Any] = {"use": use, "Module": types.ModuleType, "Space": types.SimpleNamespace, "Key": Key}
+    given.update(K=one, with_constant=with_constant, options={}, more=())
     plain = {**given, "graph_jit": lambda function, **_: function, "__name__": "program"}
     space = {**given, "graph_jit": graph_jit, "__name__": "program"}
+    file = f"<{place}>"
+    linecache.cache[file] = len(program), None, program.splitlines(keepends=True), file
     for each in (plain, space):
-        exec(compile(program, __file__, "exec"), each)
-    compiled = graph_jit(space["f"], backend=backend)
+        exec(compile(program, file, "exec"), each)
+    compiled = graph_jit(space["f"], backend=backend, **space["options"])
     for number, value in enumerate((one, one, other, other, one)):
         if number:
             bind(plain, value)
             bind(space, value)
-        for wanted, found in zip(plain["f"](X), compiled(X), strict=True):
+        for wanted, found in zip(plain["f"](X, *plain["more"]), compiled(X, *space["more"]), strict=True):
             same = wanted.dtype == found.dtype and wanted.tobytes() == found.tobytes()
             assert same, f"{place}, {values}, after {number} rebindings: {wanted} expected, found {found}"

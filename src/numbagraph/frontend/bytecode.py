@@ -6,7 +6,7 @@ import dis
 import re
 from collections.abc import Iterator
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numbagraph.ir.values import Source
 
@@ -41,13 +41,27 @@ _MUTATORS = frozenset(
 _NOTHING: frozenset[tuple[str, str]] = frozenset()
 
 
+class Item(NamedTuple):
+    """A constant subscript in a chain of attributes: ``cfg["rate"]``."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+
 class Read(NamedTuple):
-    """What an expression like ``a.b.c`` reads: a name, and attributes of what that is."""
+    """What an expression like ``a.b["c"].d`` reads: a name, and attributes and elements of what that is."""
 
     scope: str
     """Is "global", "local" (also of an enclosing function), or "" where the attributes are of something computed."""
     name: str
-    attributes: tuple[str, ...]
+    attributes: tuple[str | Item, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes alone."""
+        return tuple(each for each in self.attributes if type(each) is str)
 
 
 class Facts(NamedTuple):
@@ -101,6 +115,39 @@ def takes_errors(code: CodeType) -> bool:
     return _PUSH_EXC_INFO in used and _WITH_EXCEPT_START not in used  # `except` alone, or `finally`
 
 
+_BY_ANY_NAME = frozenset(("vars", "__dict__", "attrgetter", "asdict", "astuple"))
+_ASKING = frozenset(("getattr", "hasattr"))
+
+
+class Asked(NamedTuple):
+    """Attributes that a function asks for otherwise than by a name."""
+
+    names: frozenset[str] = frozenset()
+    """Those by constant texts: ``getattr(x, "name")``."""
+    owners: frozenset[str] = frozenset()
+    """The globals whose attributes are asked for by computed texts; "" stands for all else."""
+
+
+def asked_of(code: CodeType) -> Asked:
+    """The attributes that a function asks for otherwise than by a name."""
+    if not _BY_ANY_NAME.isdisjoint(code.co_names):
+        return Asked(owners=frozenset(("",)))
+    if _ASKING.isdisjoint(code.co_names):
+        return Asked()
+    names, owners = set(), set()
+    instructions = [each for each in dis.get_instructions(code) if each.opname != "PUSH_NULL"]
+    for position, each in enumerate(instructions):
+        if each.argval in _ASKING and each.opname.startswith("LOAD_"):
+            owner, *rest = instructions[position + 1 :]
+            name = next((one for one in rest if one.opname not in ("LOAD_ATTR", "LOAD_METHOD")), each)
+            is_one = owner.opname.startswith("LOAD_") and owner.opname.count("_FAST") < 2
+            if is_one and name.opname == "LOAD_CONST" and type(name.argval) is str:
+                names.add(name.argval)
+            else:
+                owners.add(owner.argval if owner.opname == "LOAD_GLOBAL" and name is rest[0] else "")
+    return Asked(frozenset(names), frozenset(owners))
+
+
 def codes_of(code: CodeType) -> Iterator[CodeType]:
     """The code of a function and of the functions defined in it."""
     yield code
@@ -116,6 +163,8 @@ _LETTERS = {
     **dict.fromkeys(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"), "a"),
     **dict.fromkeys(("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF"), "v"),
     "LOAD_SUPER_ATTR": "s",
+    "LOAD_CONST": "c",
+    "BINARY_SUBSCR": "i",
     "EXTENDED_ARG": "x",
 }
 
@@ -128,10 +177,10 @@ def _letter(name: str) -> str:
 
 _TABLE = "".join(_letter(name) for name in dis.opname[:256]).ljust(256, "-").encode()
 """A letter for each operation, so that a regular expression finds what matters in bytecode, much faster than a loop."""
-_CHAIN = re.compile(rb"x*(?:[gds]|[lt](?=\.*x*a))\.*(?:x*a\.*)*|(?:x*a\.*)+")
-"""A name and attributes of it, or attributes of what was computed."""
+_CHAIN = re.compile(rb"x*(?:[gds]|[lt](?=\.*x*(?:a|c\.*i)))\.*(?:x*(?:a|c\.*i)\.*)*|(?:x*a\.*)+")
+"""A name with attributes and constant subscripts of it, or attributes of what was computed."""
 _VARIABLE = re.compile(rb"x*v")
-_IGNORED, _GLOBAL, _ATTRIBUTE, _SUPER, _TWO_LOCALS, _EXTENDED = b".gastx"
+_IGNORED, _GLOBAL, _ATTRIBUTE, _SUPER, _TWO_LOCALS, _EXTENDED, _CONSTANT, _ITEM = b".gastxci"
 _LOAD_GLOBAL, _LOAD_ATTR = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_ATTR"]
 _ATTRIBUTE_SHIFT = 0 if "LOAD_METHOD" in dis.opmap and "LOAD_SUPER_ATTR" not in dis.opmap else 1
 """From Python 3.12 on, `LOAD_ATTR` says in a bit whether a method is called."""
@@ -175,11 +224,11 @@ def _reads(code: CodeType, bytecode: bytes, letters: bytes) -> tuple[Read, ...]:
         cells = tuple(each for each in code.co_cellvars if each not in code.co_varnames)
         locals_ = code.co_varnames + cells + code.co_freevars
     parts = {bytecode[2 * each.start() : 2 * each.end()]: None for each in _CHAIN.finditer(letters)}
-    found = [_decoded(each, code.co_names, locals_) for each in parts]
+    found = [_decoded(each, code, locals_) for each in parts]
     if b"v" in letters:
         stores = (bytecode[2 * each.start() : 2 * each.end()] for each in _VARIABLE.finditer(letters))
         assigned = {locals_[_argument(each)] for each in stores}
-        found = [Read("", "", each.attributes) if each.name in assigned else each for each in found]
+        found = [Read("", "", each.names) if each.name in assigned else each for each in found]
     return tuple([each for each in found if each.scope or each.attributes])
 
 
@@ -188,8 +237,11 @@ def _argument(units: bytes) -> int:
     return int.from_bytes(units[1::2], "big")
 
 
-def _decoded(units: bytes, names: tuple[str, ...], locals_: tuple[str, ...]) -> Read:
-    scope, name, attributes, high = "", "", (), 0
+def _decoded(units: bytes, code: CodeType, locals_: tuple[str, ...]) -> Read:
+    names = code.co_names
+    scope, name, high = "", "", 0
+    attributes: tuple[str | Item, ...] = ()
+    constant: Any = None
     for operation, low in zip(units[::2], units[1::2], strict=True):
         letter = _TABLE[operation]
         if letter == _IGNORED:
@@ -198,6 +250,10 @@ def _decoded(units: bytes, names: tuple[str, ...], locals_: tuple[str, ...]) -> 
         high = argument << 8 if letter == _EXTENDED else 0
         if letter == _ATTRIBUTE:
             attributes += (names[argument >> _ATTRIBUTE_SHIFT if operation == _LOAD_ATTR else argument],)
+        elif letter == _CONSTANT:
+            constant = code.co_consts[argument]
+        elif letter == _ITEM:
+            attributes += (Item(constant),)
         elif letter == _GLOBAL:
             scope, name = "global", names[argument >> 1 if operation == _LOAD_GLOBAL else argument]
         elif letter == _SUPER:

@@ -53,6 +53,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
+from numbagraph.runtime.guards import definition_of, same
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.transforms.interpret import after_failure
@@ -119,9 +120,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         require_choice(debug_nans)
         self.debug_nans = debug_nans
 
-        self.signature = signature_of_callable(function)
-        self._has_own_out = takes(self.signature, "out")
-        self._positional = positional_names(self.signature)
+        self._read_signature()
         self.static_argnames = parameter_names(self.signature, static_argnames, "static_argnames", self._described)
         self.donate_argnames = parameter_names(self.signature, donate_argnames, "donate_argnames", self._described)
         self.mutates = None if mutates is None else parameter_names(self.signature, mutates, "mutates", self._described)
@@ -143,6 +142,19 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         self.convert = Conversion(convert)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
+
+    def _read_signature(self) -> None:
+        self._definition = definition_of(self.function)
+        self.signature = signature_of_callable(self.function)
+        self._has_own_out = takes(self.signature, "out")
+        self._positional = positional_names(self.signature)
+
+    def _is_redefined(self) -> bool:
+        """Whether the function has got other code or defaults; its signature is then that of these."""
+        if same(definition_of(self.function), self._definition):
+            return False
+        self._read_signature()
+        return True
 
     if TYPE_CHECKING:
 
@@ -194,7 +206,12 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         out = kwargs.pop("out", None) if not self._has_own_out else None
         if (result := on_device(self, out, args, kwargs)) is not NotImplemented:
             return result
-        arguments = self._bind(args, kwargs)
+        try:
+            arguments = self._bind(args, kwargs)
+        except TypeError:
+            if not self._is_redefined():
+                raise
+            arguments = self._bind(args, kwargs)
         generators = arguments.generators
         if generators is None:
             return self._call_bound(arguments, out, args, kwargs)
@@ -209,6 +226,8 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
             result = run(*arguments.leaves)
             if result is not NotImplemented:
                 return result if rebuild is None else rebuild(result)
+        if self._is_redefined():
+            arguments = self._bind(args, kwargs)
         if not any_traced(arguments.leaves):
             return self._call_slowly(arguments)
         with only_written(arguments.leaves, self._writable(arguments), self._described):

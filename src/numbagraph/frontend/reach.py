@@ -4,6 +4,10 @@ Names are resolved without running anything: globals, closure cells, and attribu
 a name leads to a function of the user's, that is followed; methods of objects that are found on the way are followed
 where the code has their name.
 
+A container that a name leads to is guarded with all that it holds, unless a constant subscript says which entry of a
+dict is read. An attribute of what only running code could tell, such as an element in a loop, is guarded for every
+object on the way that has one of its name.
+
 The same walk tells whether anything may be written into what outlives a trace. Nothing is, where none of the code
 stores anything and all that it may call is known; otherwise `outside.py` notes what there is before the trace.
 """
@@ -19,19 +23,30 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.bytecode import Facts, Read, facts_of, takes_errors
+from numbagraph.frontend.bytecode import Facts, Item, Read, asked_of, facts_of, takes_errors
+from numbagraph.frontend.contents import (
+    ATOMS,
+    element_of,
+    fields_of,
+    is_changing,
+    is_container,
+    is_plain_dict,
+    parts_of,
+)
 from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
 from numbagraph.frontend.impure import Watch, spelled, suspicious_names
+from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, is_home, library_of
 from numbagraph.runtime.arguments import is_source
-from numbagraph.runtime.guards import MISSING, Guards, NameGuard, read
+from numbagraph.runtime.guards import CONTENT, DEFINITION, MISSING, Guards, NameGuard, content_guard, read
 from numbagraph.runtime.objects import slot_offset
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
 _CONTAINERS = (list, tuple, set, frozenset)
 _IMMUTABLE_TYPE = 1 << 8
 _MOST_ELEMENTS = 64
-"""Of a container, that are looked at."""
+"""Of a container whose elements may be known to write nothing."""
+MOST_GUARDS = 100_000
 _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, types.FunctionType.__getattribute__)
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _ASKING = {"type", "hasattr", "getattr", "nditer", "deque"}
@@ -86,21 +101,38 @@ class Walk:
         self._queue: list[tuple[types.FunctionType, Any]] = []
         self._entered: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._instances: list[tuple[type, Any]] = []
+        self._modules: list[types.ModuleType] = []
+        self._asked: set[str] = set()
+        """Attributes that may be there or not."""
+        self._by_any_name = False
+        """Whether the code reads attributes by names that it computes."""
+        self._watched: dict[int, int] = {}
+        """How many of the computed attributes each object has been asked for."""
+        self._opened: dict[int, Any] = {}
+        """Containers of which all is guarded."""
         self._suspicious = suspicious_names()
         self._follow(function)
         for each in arguments:
             self._follow(each)
+            self._open(each, "an argument that is static")
         self._run()
 
     def _run(self) -> None:
         count = -1
-        while self._queue or count != len(self._names) + len(self._instances):
-            count = len(self._names) + len(self._instances)
+        while self._queue or count != self._count_found():
+            count = self._count_found()
             while self._queue:
                 self._enter(*self._queue.pop())
             for kind, instance in list(self._instances):
                 self._follow_methods(kind, instance)
+                self._watch_attributes(kind, kind if instance is MISSING else instance)
+            for each in list(self._modules):
+                self._watch_attributes(types.ModuleType, each)
         self.may_write = self.may_write or not are_methods(self._computed) or any(map(self._is_odd, self._instances))
+
+    def _count_found(self) -> int:
+        asked = (self._names, self._computed, self._asked, self._instances, self._modules)
+        return sum(map(len, asked)) + self._by_any_name
 
     @property
     def converts_at_once(self) -> bool:
@@ -123,10 +155,13 @@ class Walk:
     def _follow(self, thing: Any) -> None:
         """Go on from an object that the code can get hold of."""
         kind = type(thing)
-        if kind in _PLAIN or kind is types.ModuleType or id(thing) in self._seen:
+        if kind in _PLAIN or id(thing) in self._seen:
             self.may_write = self.may_write or (kind is np.ndarray and thing.dtype.hasobject)
             return
         self._seen[id(thing)] = thing
+        if kind is types.ModuleType:
+            self._modules += [thing] if self._is_users(thing) else []
+            return
         if kind is types.FunctionType:
             self._enqueue(thing, MISSING)
         elif spelled(thing) is not None:
@@ -135,6 +170,7 @@ class Walk:
             self._follow_bound(thing.__func__, thing.__self__)
         elif kind is functools.partial:
             self._follow_all((thing.func, *thing.args, *thing.keywords.values()))
+            self._open(thing, "an argument of functools.partial")
         elif kind in _CONTAINERS or kind is dict:
             self._follow_all(thing.values() if kind is dict else thing)
         elif issubclass(type(thing), type) and not thing.__flags__ & _IMMUTABLE_TYPE:
@@ -154,7 +190,7 @@ class Walk:
     def _follow_all(self, things: Iterable[Any]) -> None:
         found = list(things)
         self.may_write = self.may_write or len(found) > _MOST_ELEMENTS
-        for each in found[:_MOST_ELEMENTS]:
+        for each in found:
             if type(each) not in _PLAIN or type(each) is np.ndarray:
                 self._follow(each)
 
@@ -229,7 +265,10 @@ class Walk:
         scope: Scope = dict(zip(code.co_freevars, cells, strict=True))
         if instance is not MISSING and code.co_argcount:
             scope[code.co_varnames[0]] = Known(instance)
+        self._guard(function, DEFINITION, read(function, DEFINITION), f"the code or a default of {function.__name__}")
         self._follow_all((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()))
+        self._open(function.__defaults__, f"a default of {function.__name__}")
+        self._open(function.__kwdefaults__, f"a default of {function.__name__}")
         facts = facts_of(code)
         self.may_write = self.may_write or facts.writes
         self._names |= facts.names
@@ -241,6 +280,9 @@ class Walk:
             self._resolve(each, names, scope)
         if "super" in facts.names:
             self._follow_super(code, scope)
+        asked = asked_of(code)
+        self._by_any_name = self._by_any_name or not all(self._is_foreign(names.get(each)) for each in asked.owners)
+        self._asked.update(asked.names)
         for each in facts.inner:
             self._scan(each, facts_of(each), names, {name: scope[name] for name in each.co_freevars if name in scope})
         if "getattr" in facts.names and any(type(each) is str and each in self._suspicious for each in code.co_consts):
@@ -259,7 +301,7 @@ class Walk:
                     self._follow_method(vars(kind)[name], type(instance.value), instance.value)
 
     def _resolve(self, each: Read, names: dict[str, Any], scope: Scope) -> None:
-        spelling, value, rest = each.name, MISSING, each.attributes
+        spelling, value, rest, is_users = each.name, MISSING, each.attributes, True
         if each.scope == "global":
             value = names.get(each.name, MISSING)
             if value is MISSING:
@@ -277,21 +319,84 @@ class Walk:
         while value is not MISSING:
             if type(value) not in _PLAIN or type(value) is np.ndarray:
                 self._follow(value)
-            if not rest:
+            is_users = is_users and not self._is_foreign(value)
+            step, rest = (rest[0], rest[1:]) if rest else (None, ())
+            if is_users and (step is None or (isinstance(step, str) and is_container(value))):
+                self._open(value, spelling)
+            if step is None:
                 break
-            spelling = f"{spelling}.{rest[0]}"
-            value, rest = self._attribute(value, rest[0], spelling), rest[1:]
+            if isinstance(step, Item):
+                spelling = f"{spelling}{step}"
+                value = self._item(value, step.key, spelling)
+            else:
+                spelling = f"{spelling}.{step}"
+                value = self._attribute(value, step, spelling)
         else:
-            self._computed.update(rest)
+            self._computed.update(name for name in rest if type(name) is str)
         if issubclass(type(value), types.ModuleType) and not is_harmless_module(value):
             self.may_write = True
-        self.draws = self.draws or not self._suspicious.isdisjoint(each.attributes)
+        self.draws = self.draws or not self._suspicious.isdisjoint(each.names)
+
+    # ---- elements ----
+
+    def _open(self, thing: Any, name: str) -> None:
+        """Guard all that a container holds, at any depth."""
+        stack = [] if type(thing) in ATOMS else [thing]
+        while stack:
+            each = stack.pop()
+            if type(each) in ATOMS or id(each) in self._opened or _is_own(type(each)):
+                continue
+            self._opened[id(each)] = each
+            self._follow(each)
+            if is_changing(each):
+                self._guard_content(each, name)
+            stack += [part for part in parts_of(each) if type(part) not in ATOMS]
+            stack += [self._attribute(each, field, f"{name}.{field}") for field in fields_of(each)]
+
+    def _guard_content(self, container: Any, name: str) -> None:
+        if (id(container), CONTENT) not in self.guards:
+            self._add(content_guard(container, f"an element of {name}"))
+
+    def _item(self, owner: Any, key: Any, spelling: str) -> Any:
+        """What ``owner[key]`` is, guarded; `MISSING` where only running code could tell."""
+        if is_plain_dict(owner) and type(key) is str and key in owner:
+            value = dict.__getitem__(owner, key)
+            self._guard(owner, key, value, spelling)
+            return value
+        self._open(owner, spelling)
+        return next(element_of(owner, key), MISSING) if type(key) is int else MISSING
 
     # ---- attributes ----
 
     def _guard(self, owner: Any, key: Any, value: Any, name: str) -> None:
-        if not issubclass(type(value), types.ModuleType):
-            self.guards.setdefault((id(owner), key), NameGuard(owner, key, value, name))
+        if not issubclass(type(value), types.ModuleType) and (id(owner), key) not in self.guards:
+            self._add(NameGuard(owner, key, value, name))
+
+    def _add(self, guard: NameGuard) -> None:
+        if len(self.guards) == MOST_GUARDS:
+            raise TraceError(
+                f"the function reads more than {MOST_GUARDS:,} names, attributes and containers, {guard.name} among "
+                f"them, which each call would compare with what they were: pass them as arguments, or as arrays"
+            )
+        self.guards[id(guard.owner), guard.key] = guard
+
+    def _watch_attributes(self, kind: type, owner: Any) -> None:
+        """Guard the attributes of an object that the code reads of what it has computed."""
+        count = self._count_found()
+        if self._watched.get(id(owner)) == count:
+            return
+        self._watched[id(owner)] = count
+        spaces = [vars(each) for each in kind.__mro__ if not each.__flags__ & _IMMUTABLE_TYPE]
+        spaces += [] if owner is kind else [entries_of(owner) or {}]
+        known = [name for each in spaces for name in each if not name.startswith("__")]
+        if not self._by_any_name or not self._is_users_class(kind):
+            known = [*(name for name in known if name in self._computed), *self._asked]
+        for name in dict.fromkeys(known):
+            spelling = f"{kind.__name__}.{name}"
+            value = self._attribute(owner, name, spelling)
+            if value is not MISSING and type(value) not in _PLAIN:
+                self._follow(value)
+                self._open(value, spelling)
 
     def _attribute(self, owner: Any, name: str, spelling: str) -> Any:
         """What ``owner.name`` is, guarded; `MISSING` where only running code could tell."""
@@ -324,7 +429,7 @@ class Walk:
             return MISSING
         own = entries_of(owner)
         value = own.get(name, MISSING) if type(own) is dict else MISSING
-        if type(own) is dict and (value is not MISSING or on_class is not MISSING):
+        if type(own) is dict:
             self._guard(own, name, value, spelling)
         if value is not MISSING:
             return value
@@ -335,6 +440,15 @@ class Walk:
         if not isinstance(file, str):
             return module.__name__ not in sys.builtin_module_names
         return library_of(file) in (None, self.home)
+
+    def _is_foreign(self, thing: Any) -> bool:
+        """Whether something is a module that is taken as it is."""
+        return type(thing) is types.ModuleType and not self._is_users(thing)
+
+    def _is_users_class(self, kind: type) -> bool:
+        """Whether a class is the user's, so that libraries do not change its objects for themselves."""
+        module = sys.modules.get(module_of(kind))
+        return module is None or kind in (types.ModuleType, types.SimpleNamespace) or self._is_users(module)
 
     def _in_classes(self, kind: type, name: str, spelling: str) -> Any:
         """A class attribute, guarded in each class where it is looked for."""

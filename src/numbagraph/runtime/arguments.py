@@ -116,6 +116,11 @@ def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
             _registered.add(cls)
 
 
+def is_node(thing: Any) -> bool:
+    """Whether an object is a tree of others."""
+    return not optree.tree_is_leaf(thing, namespace=NAMESPACE)
+
+
 def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
     """The layout of an argument, and the argument as the native entry takes it.
 

@@ -22,7 +22,8 @@ from .builtin import builtin
 from .calls import CallRecord, CallSlots, Handlers, call_method
 from .compile import Library, target_fingerprint
 from .failures import stop_symbols
-from .guards import GuardRecord, Guards
+from .guard_records import DefinitionRecord, GuardKind, GuardRecord
+from .guards import Guards
 from .handwritten import expand, load_source, read_source, with_fields
 from .memory import LARGE_BYTES, handler_symbols
 from .objects import (
@@ -106,6 +107,8 @@ class PlanRecord(ctypes.Structure):
         ("targets", ctypes.c_void_p),
         ("guards", ctypes.c_void_p),
         ("guard_count", ctypes.c_int64),
+        ("definitions", ctypes.c_void_p),
+        ("definition_count", ctypes.c_int64),
         ("given_count", ctypes.c_int64),
         ("argument_count", ctypes.c_int64),
         ("captured_count", ctypes.c_int64),
@@ -138,6 +141,7 @@ _STRUCTURES: dict[str, type[ctypes.Structure]] = {
     "Plan": PlanRecord,
     "Table": TableRecord,
     "Guard": GuardRecord,
+    "Definition": DefinitionRecord,
     "Call": CallRecord,
     "ArrayFields": ArrayFields,
     "DtypeFields": DtypeFields,
@@ -147,12 +151,14 @@ _STRUCTURES: dict[str, type[ctypes.Structure]] = {
 
 _CONSTANTS = {
     **{sort.name: int(sort) for sort in Sort},
+    **{f"GUARD_{kind.name}": int(kind) for kind in GuardKind},
     "HEADER_SIZE": HEADER_SIZE,
     "LARGE_BYTES": LARGE_BYTES,
     "INTERRUPTED": INTERRUPTED,
     "OUT_OF_MEMORY": OUT_OF_MEMORY,
     "CALL_WORDS": ctypes.sizeof(CallRecord) // 8,
     "SIZE_OF_GUARD": ctypes.sizeof(GuardRecord),
+    "SIZE_OF_DEFINITION": ctypes.sizeof(DefinitionRecord),
     "SIZE_OF_ARGUMENT": ctypes.sizeof(ArgumentRecord),
     "SIZE_OF_RESULT": ctypes.sizeof(ResultRecord),
     "C_CONTIGUOUS": C_CONTIGUOUS,
@@ -258,6 +264,8 @@ class EntryPlan:
         self.guards = guards
         if guards is not None:
             self.record.guards, self.record.guard_count = ctypes.addressof(guards.table), len(guards.table)
+            self.record.definitions = ctypes.addressof(guards.definitions)
+            self.record.definition_count = len(guards.definitions)
         self.frame_size = 0
         self._owned: list[Any] = []
         self._describe_signature()

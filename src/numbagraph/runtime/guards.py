@@ -1,52 +1,78 @@
 """What a traced function has read of the world around it, and whether that is still so.
 
 A guard watches what holds a reference: an entry of a dict (globals, a module, an instance, a class), a closure cell,
-or a slot. The native entry compares references (``runtime/native/guards.ll``); here numbers are compared by value.
+or a slot; or all references that a container or a function's definition holds. The native entry compares references
+(``runtime/native/guards.ll``, ``guard_records.py``); here numbers are compared by value.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
+from collections import OrderedDict
 from collections.abc import Iterable
+from itertools import chain
 from types import CellType, MemberDescriptorType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .objects import HEADER_SIZE, slot_offset
+from .guard_records import (
+    DefinitionRecord,
+    GuardRecord,
+    content_records,
+    definition_record,
+    records_of,
+    version_of,
+)
 
 MISSING = object()
+CONTENT = object()
+"""In place of a key: all that a dict, list, set or deque holds."""
+DEFINITION = object()
+"""In place of a key: the code and the defaults of a function."""
 _BY_VALUE = (int, bool, str, bytes, type(None))
-
-
-class GuardRecord(ctypes.Structure):
-    """What the entry must know: the address of a reference, or a dict and a key with its hash; and the object there."""
-
-    _fields_ = (
-        ("word", ctypes.c_void_p),
-        ("dict", ctypes.c_void_p),
-        ("key", ctypes.c_void_p),
-        ("hash", ctypes.c_ssize_t),
-        ("expected", ctypes.c_void_p),
-    )
 
 
 class NameGuard(NamedTuple):
     """What holds a reference, and what was in it when the function was traced."""
 
     owner: Any
-    """A dict, a cell, or an object with slots."""
+    """A dict, a cell, an object with slots, or what `CONTENT` and `DEFINITION` are of."""
     key: Any
-    """The key in a dict, or the descriptor of a slot."""
+    """The key in a dict, the descriptor of a slot, `CONTENT` or `DEFINITION`."""
     value: Any
     """`MISSING` where there is nothing."""
     name: str
     """As the user would spell it."""
+    version: int = 0
+    """That of a dict before its content was read."""
+
+
+def content_guard(container: Any, name: str) -> NameGuard:
+    """A guard of all that a container holds now."""
+    version = version_of(container)
+    return NameGuard(container, CONTENT, content_of(container), name, version)
+
+
+def content_of(container: Any) -> tuple[Any, ...]:
+    """The elements of a container, or the keys and values of a dict in turn."""
+    if isinstance(container, dict):
+        kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict
+        return tuple(chain.from_iterable(list(kind.items(container))))
+    return tuple(list.copy(container) if isinstance(container, list) else container)
+
+
+def definition_of(function: Any) -> tuple[Any, ...]:
+    """The code, the defaults, and the defaults of keywords of a function, or of what stands for one."""
+    return tuple(getattr(function, name, None) for name in ("__code__", "__defaults__", "__kwdefaults__"))
 
 
 def read(owner: Any, key: Any) -> Any:
     """What is in it now."""
+    if key is CONTENT:
+        return content_of(owner)
+    if key is DEFINITION:
+        return definition_of(owner)
     if type(owner) is CellType:
         try:
             return owner.cell_contents
@@ -57,7 +83,7 @@ def read(owner: Any, key: Any) -> Any:
             return key.__get__(owner)
         except AttributeError:
             return MISSING
-    return owner.get(key, MISSING)
+    return dict.get(owner, key, MISSING)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -83,29 +109,54 @@ class Guards:
 
     def __init__(self, guards: Iterable[NameGuard]) -> None:
         self.guards = list(guards)
-        self.table = (GuardRecord * len(self.guards))(*map(_record, self.guards))
+        self._begins: list[int] = []
+        """Where the records of each guard begin, in the table or among the definitions."""
+        self._kept: list[Any] = []
+        """The memory that records point to."""
+        records: list[GuardRecord] = []
+        definitions: list[DefinitionRecord] = []
+        for each in self.guards:
+            found, kept = _records(each)
+            own: list[Any] = definitions if each.key is DEFINITION else records
+            self._begins.append(len(own))
+            self._kept.append(kept)
+            own += found
+        self.table = (GuardRecord * len(records))(*records)
+        self.definitions = (DefinitionRecord * len(definitions))(*definitions)
 
     def hold(self) -> bool:
         """Whether all is as it was. An equal number takes the place of the old one, so that the entry knows it, too."""
         for position, guard in enumerate(self.guards):
+            version = version_of(guard.owner) if guard.key is CONTENT else 0
+            if version and version == guard.version:
+                continue
             found = read(guard.owner, guard.key)
             if found is guard.value:
                 continue
             if not same(found, guard.value):
                 return False
-            self.table[position].expected = id(found)
-            self.guards[position] = guard._replace(value=found)
+            self._renew(position, guard._replace(value=found, version=version))
         return True
+
+    def _renew(self, position: int, guard: NameGuard) -> None:
+        self.guards[position] = guard
+        begin = self._begins[position]
+        records, kept = _records(guard)
+        table = self.definitions if guard.key is DEFINITION else self.table
+        for offset in reversed(range(len(records))):  # the first is compared first, and says how long others are
+            table[begin + offset] = records[offset]
+        self._kept[position] = kept
 
     def changed(self) -> list[str]:
         """The names of what is not as it was."""
         return [each.name for each in self.guards if not same(read(each.owner, each.key), each.value)]
 
 
-def _record(guard: NameGuard) -> GuardRecord:
-    expected = None if guard.value is MISSING else id(guard.value)
-    if type(guard.owner) is CellType:
-        return GuardRecord(word=id(guard.owner) + HEADER_SIZE, expected=expected)
-    if isinstance(guard.key, MemberDescriptorType):
-        return GuardRecord(word=id(guard.owner) + (slot_offset(guard.key) or 0), expected=expected)
-    return GuardRecord(dict=id(guard.owner), key=id(guard.key), hash=hash(guard.key), expected=expected)
+def _records(guard: NameGuard) -> tuple[list[Any], Any]:
+    """What the native entry compares for a guard, and what must live as long."""
+    owner, key, value, _, version = guard
+    if key is DEFINITION:
+        return [definition_record(owner, value)], None
+    if key is CONTENT:
+        return content_records(owner, value, version)
+    return records_of(owner, key, None if value is MISSING else id(value)), None

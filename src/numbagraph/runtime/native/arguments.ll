@@ -198,6 +198,9 @@ take:
   %fits = call i1 @take_argument(ptr %argument, ptr %object, ptr %scalar, ptr %own_meta, ptr %place)
   br i1 %fits, label %next, label %refused
 arguments_taken:
+  %are_defined_so = call i1 @definitions_hold(ptr %plan)
+  br i1 %are_defined_so, label %defined, label %refused
+defined:
   %guard_count = field Plan.guard_count of %plan
   %is_guarded = icmp ne i64 %guard_count, 0
   br i1 %is_guarded, label %guarded, label %fitting
