@@ -1,6 +1,5 @@
 """Models with ops that are Python alone: native code calls them."""
 
-import sys
 import warnings
 
 import numpy as np
@@ -111,25 +110,6 @@ def test_sampling():
     trace = sample(model=black_box(), draws=200, tune=200, chains=2, seed=1, progressbar=False)
     mean = float(trace.posterior["mean"].mean())
     assert abs(mean - DATA.sum() / 4 / (1 / 9 + len(DATA) / 4)) < 0.2
-
-
-class Bad(Density):
-    def perform(self, node, inputs, outputs):
-        if inputs[0] != 0.0:  # where chains begin
-            raise ArithmeticError("never")
-        super().perform(node, inputs, outputs)
-
-
-@WARNS
-def test_an_exception_in_a_chain_ends_it(monkeypatch):
-    printed = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda each: printed.append(each.exc_type))
-    model = compile_model(black_box(Bad), jitter=False)
-    import nutpie
-
-    with pytest.raises(BaseException, match=r"error|Poison"):  # nutpie panics
-        nutpie.sample(model, draws=10, tune=10, chains=1, progress_bar=False)
-    assert ArithmeticError in printed
 
 
 @wrap_py(itypes=[pt.dscalar, pt.dvector], otypes=[pt.dvector])

@@ -138,6 +138,16 @@ def record_or_default(builder: ir.IRBuilder, name: str, record: ir.Value) -> ir.
     return builder.select(missing, builder.load(default_record(builder.module, name)), record)
 
 
+def call_watcher(builder: ir.IRBuilder, name: str, code: ir.Value, size: ir.Value, x: ir.Value) -> ir.Value:
+    """Tell what watches over a sampler, ``int32 name.watcher(int32 code, uint64 size, double *x)``, of a call that
+    failed: whether the sampler is ended from outside, so that it need not be told."""
+    kind = ir.FunctionType(I32, [I32, I64, VECTOR]).as_pointer()
+    found = ir.GlobalVariable(builder.module, kind, f"{name}.watcher")
+    found.initializer = ir.Constant(kind, None)
+    answer = builder.call(builder.load(found), [code, size, x])
+    return builder.icmp_signed("!=", answer, ir.Constant(I32, 0))
+
+
 def emit_sampled(module: ir.Module, name: str, run: ir.Function, layout: PointLayout) -> None:
     """Emit what a sampler calls.
 
@@ -172,6 +182,9 @@ def density(name: str, run: ir.Function, layout: PointLayout) -> Body:
         vectors = [value, gradient][: len(layout.sizes)]
         code = builder.call(run, [x, *vectors, record_or_default(builder, name, record)])
         report(builder, code)
+        with builder.if_then(builder.icmp_signed("<", code, ir.Constant(I32, 0)), likely=False):
+            is_known = call_watcher(builder, name, code, size, x)
+            builder.ret(builder.select(is_known, ir.Constant(I64, FAILED), ir.Constant(I64, FATAL)))
         status = error_of(builder, code)
         if len(vectors) > 1:
             with builder.if_then(builder.icmp_signed("!=", status, ir.Constant(I64, GOOD)), likely=False):
@@ -192,22 +205,22 @@ def expander(name: str, run: ir.Function, layout: PointLayout) -> Body:
         leave_unless(builder, count, layout.sizes[0])
         code = builder.call(run, [x, out, record_or_default(builder, name, record)])
         report(builder, code)
-        failed = builder.icmp_signed("!=", code, ir.Constant(I32, 0))
-        return builder.select(failed, ir.Constant(I64, FATAL), ir.Constant(I64, GOOD))
+        with builder.if_then(builder.icmp_signed("!=", code, ir.Constant(I32, 0)), likely=False):
+            is_known = call_watcher(builder, name, code, size, x)
+            builder.ret(builder.select(is_known, ir.Constant(I64, GOOD), ir.Constant(I64, FATAL)))
+        return ir.Constant(I64, GOOD)
 
     return body
 
 
 def error_of(builder: ir.IRBuilder, code: ir.Value) -> ir.Value:
-    """What a program's return code is to a sampler."""
-    fatal = builder.icmp_signed("<", code, ir.Constant(I32, 0))
+    """What a program's return code, which is not below 0, is to a sampler."""
     good = builder.icmp_signed("==", code, ir.Constant(I32, 0))
-    failed = builder.select(fatal, ir.Constant(I64, FATAL), ir.Constant(I64, FAILED))
-    return builder.select(good, ir.Constant(I64, GOOD), failed)
+    return builder.select(good, ir.Constant(I64, GOOD), ir.Constant(I64, FAILED))
 
 
 def report(builder: ir.IRBuilder, code: ir.Value) -> None:
-    """Let an exception be printed that a Python function has raised: a sampler cannot raise it."""
+    """Let an exception be printed that a Python function has raised and that is set: a sampler cannot raise it."""
     if any(name.startswith(CALLBACKS) for name in builder.module.globals):
         raised = builder.icmp_signed("==", code, ir.Constant(I32, INTERRUPTED))
         with builder.if_then(raised, likely=False):

@@ -80,6 +80,8 @@ class Callback:
     disk knows its name alone, and the function lives as long as a graph that has it."""
 
     name, kind = "pure_callback", "callback"
+    promise = "pure_callback was told {}: return that, or change result_types"
+    """What is said of a result that is not like what was promised."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -138,10 +140,10 @@ class Callback:
     def _refusal(self, number: int, found: np.ndarray, target: np.ndarray) -> Exception:
         kind = TypeError if found.dtype != target.dtype else ValueError
         which = f" as result {number}" if len(self.call.outputs) > 1 else ""
-        return kind(
-            f"{self.call.name} gave {describe(found)}{which}, where pure_callback was told {describe(target)}: return "
-            f"that, or change result_types\n  at {self.call.source}"
-        )
+        said = self.promise.format(describe(target))
+        error = kind(f"{self.call.name} gave {describe(found)}{which}, where {said}\n  at {self.call.source}")
+        vars(error)["is_recoverable"] = False  # as samplers ask: another point would not help
+        return error
 
     def results(self, arrays: Sequence[Any], sizes: Sequence[Any]) -> list[np.ndarray]:
         """New arrays, which the function gives for copies of others."""

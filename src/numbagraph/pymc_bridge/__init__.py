@@ -10,6 +10,7 @@ from numbagraph.pymc_bridge import (
     scan,
     structure,
 )
+from numbagraph.pymc_bridge.failures import RejectionWarning
 from numbagraph.pymc_bridge.function_op import to_pytensor
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.linker import FallbackWarning
@@ -21,6 +22,7 @@ __all__ = [
     "CompiledLogp",
     "FallbackWarning",
     "ImportedGraph",
+    "RejectionWarning",
     "UnsupportedOp",
     "choices",
     "compile_logp",

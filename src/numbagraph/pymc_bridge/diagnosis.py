@@ -21,9 +21,9 @@ def explain_failure(compiled: Any, model: pm.Model) -> None:
     """Raise what is wrong where chains of a compiled model begin, if something is."""
     function: VectorFunction = compiled.logp_func
     for seed in range(BEGINNINGS):
-        parts = split(compiled.initial_point_func(seed), function)
-        with np.errstate(all="ignore"):
-            value, *gradient = evaluate(function.graph, [*parts, *function.arrays])
+        x = compiled.initial_point_func(seed)
+        parts = [x[each.begin : each.begin + each.size].reshape(each.shape) for each in function.own_parts]
+        value, *gradient = function.evaluate(x)
         if not np.isfinite(value):
             raise SamplingError(not_finite_at(model, compiled, parts))
         bad = [name for name, each in zip(compiled.shapes, gradient, strict=False) if not np.all(np.isfinite(each))]
@@ -32,12 +32,6 @@ def explain_failure(compiled: Any, model: pm.Model) -> None:
                 f"where chains begin, the log-density is {value}, but its derivative is not finite: that by "
                 f"{', '.join(bad)}"
             )
-
-
-def split(vector: np.ndarray, function: VectorFunction) -> list[np.ndarray]:
-    """The parts of a point."""
-    parts = function.vectors.arguments[: len(function.graph.inputs) - len(function.names)]
-    return [vector[each.begin : each.begin + each.size].reshape(each.shape) for each in parts]  # type: ignore[union-attr]
 
 
 def not_finite_at(model: Any, compiled: Any, parts: Sequence[np.ndarray]) -> str:

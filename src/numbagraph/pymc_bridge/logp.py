@@ -27,6 +27,7 @@ from numbagraph.ir.public import Public
 from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
+from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import PYTHON_CODE, InitialPoint
 from numbagraph.pymc_bridge.minibatches import Minibatches
@@ -194,7 +195,8 @@ class Parts:
         self.point = Point(original, self.model)
         self.shared: dict[Any, str] = {}
         """Variables that may change, and what their values are called; some have no names."""
-        self.python_calls = PythonCalls(self.shapes_at_initial_point)
+        self.failures = Failures()
+        self.python_calls = PythonCalls(self.shapes_at_initial_point, self.failures)
 
     def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
         """The shared variables that some variables depend on and that may change."""
@@ -259,7 +261,8 @@ class Parts:
         results, sizes = [VectorPart(0, 0, ())], [1]
         if gradient:
             results, sizes = [*results, *parts_of(self.point.shapes, 1)], [1, self.point.size]
-        return VectorFunction(graph, self.point.shapes, results, sizes, record, self.names(graph))
+        names = self.names(graph)
+        return VectorFunction(graph, self.point.shapes, results, sizes, record, names, failures=self.failures)
 
     def names(self, graph: ImportedGraph) -> list[str]:
         """What the inputs of a graph behind the parts of the point are called."""

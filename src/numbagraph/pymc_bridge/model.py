@@ -113,6 +113,7 @@ def compile_model(
         NativeModel,
         parts.shared,
         shapes_with=shapes_with,
+        failures=parts.failures,
         _n_dim=point.size,
         dims=dimensions(parts.model),
         _coords=coordinates(parts, named_shapes),
@@ -193,7 +194,10 @@ def expansion(parts: Parts, graph: ImportedGraph, shapes: Sequence[tuple[int, ..
     """The function that computes all variables of a point, which come first."""
     results: list[VectorPart] = parts_of(shapes, 0, parts.point.size)
     count = parts.point.size + sum(each.size for each in results)
-    return VectorFunction(graph, parts.point.shapes, results, [count], record, parts.names(graph), with_point=True)
+    names, failures = parts.names(graph), parts.failures
+    return VectorFunction(
+        graph, parts.point.shapes, results, [count], record, names, with_point=True, failures=failures
+    )
 
 
 def dimensions(model: Any) -> dict[str, tuple[str, ...]]:

@@ -14,11 +14,14 @@ from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Input, Value
+from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import EntryPlan, make_callable
+from numbagraph.runtime.interruption import take_unseen
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.transforms.interpret import evaluate
 
 if TYPE_CHECKING:
     from numbagraph.emit.program import DeferredLoops
@@ -104,6 +107,10 @@ def distinct(
     return list(first), list(first.values()), copies
 
 
+WATCHER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p)
+"""What native code calls if it fails where no caller is that Python knows: with its code and the point."""
+
+
 class VectorFunction:
     """A graph of parts of a vector, compiled."""
 
@@ -117,8 +124,13 @@ class VectorFunction:
         names: Sequence[str],
         *,
         with_point: bool = False,
+        failures: Failures | None = None,
     ) -> None:
-        """The first inputs are the parts of the vector, and the others the arrays of the record with these names."""
+        """The first inputs are the parts of the vector, and the others the arrays of the record with these names.
+
+        ``failures`` hears of calls that fail.
+        """
+        self.failures = failures
         self.record = record
         self.names = tuple(names)
         arguments, held = parts_of(shapes), tuple(map(record.held, names))
@@ -142,9 +154,36 @@ class VectorFunction:
     def library(self) -> Any:
         with collector_at_rest:
             library = self.special.library
-        where = ctypes.c_void_p.from_address(library.address(f"{self.special.name}.record"))
-        where.value = self.record.address
+        self.watcher = WATCHER(self.told)
+        words = {"record": self.record.address, "watcher": ctypes.cast(self.watcher, ctypes.c_void_p).value}
+        for name, word in words.items():
+            ctypes.c_void_p.from_address(library.address(f"{self.special.name}.{name}")).value = word
         return library
+
+    def told(self, code: int, size: int, address: int) -> bool:
+        """Hear that a call has failed, on the thread of the call: whether those who watch over the sampler end it.
+
+        Otherwise `ctypes` prints the exception, if there is one.
+        """
+        error = take_unseen()
+        x = np.array((ctypes.c_double * size).from_address(address)) if size else np.zeros(0)
+        of_draws = self.vectors.with_point
+        if self.failures is not None and self.failures.hear(error, code, lambda: self.evaluate(x), of_draws=of_draws):
+            return True
+        if error is not None:
+            raise error
+        return False
+
+    def evaluate(self, x: np.ndarray) -> list[Any]:
+        """The results at a point, by NumPy, which raises what is wrong there."""
+        parts = [x[each.begin : each.begin + each.size].reshape(each.shape) for each in self.own_parts]
+        with np.errstate(all="ignore"):
+            return evaluate(self.graph, [*parts, *self.arrays])
+
+    @property
+    def own_parts(self) -> list[VectorPart]:
+        """The parts of the vector that are arguments."""
+        return [each for each in self.vectors.arguments if isinstance(each, VectorPart)]
 
     @property
     def address(self) -> int:

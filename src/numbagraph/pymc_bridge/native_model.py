@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from nutpie.compile_pymc import CompiledPyMCModel
+
+from numbagraph.pymc_bridge.failures import Failures, WatchedSampler
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,19 @@ class NativeModel(CompiledPyMCModel):
 
     shapes_with: Callable[[Mapping[str, np.ndarray]], Mapping[str, tuple[int, ...]]] = lambda _: {}
     """The shapes of what follows from a point, given other data."""
+
+    failures: Failures = field(default_factory=Failures)
+    """What hears of calls of native code that fail."""
+
+    def _make_sampler(self, *arguments: Any, **options: Any) -> WatchedSampler:
+        run, failures, initial_point = self.failures.new_run(), self.failures, self.initial_point_func
+
+        def beginning(seed: Any) -> np.ndarray:
+            failures.require_going_on()
+            return initial_point(seed)
+
+        model = replace(self, initial_point_func=beginning)
+        return WatchedSampler(super(NativeModel, model)._make_sampler(*arguments, **options), failures, run, ref(model))
 
     def with_data(self, **updates: Any) -> NativeModel:
         """The model with other data in the place of those with these names. Its variables keep their shapes.

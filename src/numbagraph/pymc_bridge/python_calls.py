@@ -23,6 +23,7 @@ from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.callback import Call, Callback, Kind, callback_of
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.pymc_bridge.compatibility import inferred_shapes, pullback_of
+from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.foreign import FallbackWarning
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, static_shape
 from numbagraph.pymc_bridge.origin import origin_of
@@ -33,9 +34,10 @@ Shapes = Callable[[Apply], Sequence[tuple[int, ...]] | None]
 class PythonCalls:
     """Makes callbacks of applications of ops, for one compiled model."""
 
-    def __init__(self, probe: Shapes) -> None:
+    def __init__(self, probe: Shapes, failures: Failures) -> None:
         self.probe = probe
         """The shapes of results, for an op that says nothing about them."""
+        self.failures = failures
         self.known: dict[Any, Callback] = {}
         self.warned: set[str] = set()
 
@@ -74,9 +76,9 @@ class PythonCalls:
         """That of an equal op, if it was met before: derivatives ask for the op's results once more."""
         key = (node.op, *inputs, *outputs)
         if key not in self.known:
-            perform = Perform(node)
+            perform = Perform(node, self.failures)
             call = Call(perform, id(perform), str(node.op), origin_of(node), tuple(inputs), tuple(outputs))
-            self.known[key] = callback_of(call)
+            self.known[key] = callback_of(call, OpCallback)
         return self.known[key]
 
     def shapes(self, importer: Importer, node: Apply) -> list[tuple[Extent, ...]]:
@@ -102,14 +104,24 @@ def length_of(importer: Importer, length: Any) -> Extent:
     return shapes.resolve(importer(length)) if isinstance(length, Variable) else int(length)
 
 
+class OpCallback(Callback):
+    """A callback that is an op of PyTensor."""
+
+    promise = (
+        "its type, or its infer_shape, or its derivative's argument says {}: let make_node of the op give its results "
+        "the types that they have, or write an infer_shape"
+    )
+
+
 class Perform:
     """What an op's Python code computes, of arrays."""
 
-    def __init__(self, node: Apply) -> None:
-        self.node = node
+    def __init__(self, node: Apply, failures: Failures) -> None:
+        self.node, self.failures = node, failures
         node.op.prepare_node(node, None, None, "py")
 
     def __call__(self, *arrays: Any) -> list[np.ndarray]:
+        self.failures.require_going_on()
         node = self.node
         storage: list[list[Any]] = [[None] for _ in node.outputs]
         node.op.perform(node, [np.asarray(each) for each in arrays], storage)

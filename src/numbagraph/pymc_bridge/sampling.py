@@ -53,6 +53,10 @@ def sample(
     Ctrl-C ends the chains, and the draws so far are returned: as many of each chain, of those chains for which there
     are most in all.
 
+    Where a Python op of the model raises ValueError, ArithmeticError, or an exception whose attribute
+    ``is_recoverable`` is True, the point is rejected, as one of density zero is. A `RejectionWarning` says how often,
+    and so does the attribute ``rejected_points`` of the posterior. Any other exception ends the chains.
+
     Parameters
     ----------
     model : pymc.Model, optional
@@ -110,7 +114,8 @@ def sample(
         For an option that there is not, with what to use instead.
     pymc.exceptions.SamplingError
         Where there are no free variables, or where the log-density is not finite where chains begin. If it cannot be
-        evaluated there, the error is that of `CompiledLogp`, such as an IndexError that names a variable.
+        evaluated there, the error is that of `CompiledLogp`, such as an IndexError that names a variable. If a Python
+        op of the model raised an exception, or a variable of a draw cannot be computed, the exception is the cause.
 
     Examples
     --------
@@ -135,6 +140,7 @@ def sample(
     for each in (compiled.compiled_logp_func, compiled.compiled_expand_func):
         each.address  # noqa: B018  compiled when it is asked for, which is no time of sampling
     begin = time.time()
+    compiled.failures.is_quiet = quiet
     with threadpool_limits(blas_threads(blas_cores, cores, chains), user_api="blas"):
         result = drawn(
             compiled,
@@ -152,13 +158,18 @@ def sample(
         )
     if not is_whole(result):
         uninterrupted(result, draws)
-    attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune}
+    attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune, **rejections(compiled)}
     shown = compiled.shapes if "include_transformed" in besides else names_kept(model, kept)
     trace = finished(result, model, [name for name in compiled.shapes if name not in shown], attributes)
     add_densities(trace, model, besides)
     if compute_convergence_checks and not quiet:
         log_warnings(warnings_of(trace, model))
     return trace
+
+
+def rejections(compiled: Any) -> dict[str, int]:
+    """How many points were rejected because an exception was raised there, as an attribute of a trace."""
+    return {"rejected_points": compiled.failures.count} if compiled.failures.count else {}
 
 
 def add_densities(trace: Any, model: pm.Model, wanted: Mapping[str, Any]) -> None:
@@ -183,6 +194,8 @@ def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
 
     try:
         return nutpie.sample(compiled, **options)
+    except SamplingError:
+        raise
     except RuntimeError as error:
         failure = error
     except AttributeError as error:

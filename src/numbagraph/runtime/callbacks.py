@@ -13,6 +13,7 @@ from numbagraph.ir.abi import INTERRUPTED
 from numbagraph.ops.callback import CALLBACKS, REPORT, Callback, owner_of
 
 from .handwritten import OnePerProcess, Part, load_part
+from .interruption import unseen
 from .objects import ArrayFields, canonical, object_symbols, python_symbols
 
 _PYTHON_FUNCTIONS = (
@@ -44,6 +45,7 @@ class CallbackRecord(ctypes.Structure):
         ("kinds", ctypes.c_void_p),
         ("operands", ctypes.c_int64),
         ("arguments", ctypes.c_int64),
+        ("unseen", ctypes.c_void_p),
     )
 
 
@@ -66,11 +68,12 @@ class NativeCallback:
 
     def __init__(self, callback: Callback) -> None:
         self.function = callback.checked
+        self.unseen = unseen(self.function)
         kinds = (*callback.call.inputs, *callback.call.outputs)
         records = [KindRecord(each.ndim, each.dtype.itemsize, id(canonical(each.dtype))) for each in kinds]
         self.kinds = (KindRecord * len(records))(*records)
         self.record = CallbackRecord(
-            id(self.function), ctypes.addressof(self.kinds), len(callback.call.inputs), len(kinds)
+            id(self.function), ctypes.addressof(self.kinds), len(callback.call.inputs), len(kinds), id(self.unseen)
         )
         symbols = {"record": ctypes.addressof(self.record), "run": callers.get().part.address("run")}
         self.library = load_part("callback", {}, symbols)

@@ -96,7 +96,7 @@ _IN_NUMPY = {
 }
 """By their positions in NumPy's C-API table, which never change."""
 
-_OBJECTS = {"ndarray": np.ndarray, "NotImplemented": NotImplemented, "True": True, "False": False}
+_OBJECTS = {"ndarray": np.ndarray, "None": None, "NotImplemented": NotImplemented, "True": True, "False": False}
 
 
 def object_symbols() -> dict[str, int]:

@@ -5,7 +5,9 @@
 ; arrays, is copied to where it belongs: the function never sees memory of a program, and may keep what it is given.
 
 %Kind = type { i64, i64, ptr } ; dimensions, bytes of an element, dtype
-%Record = type { ptr, ptr, i64, i64 } ; the function, the kinds of its arguments, how many are operands, how many in all
+; the function, the kinds of its arguments, how many are operands, how many in all, and the function for threads that
+; Python does not know, which keeps an exception and gives None
+%Record = type { ptr, ptr, i64, i64, ptr }
 
 declare i32 @PyArray_CopyInto(ptr, ptr) nounwind
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
@@ -23,6 +25,7 @@ declare i32 @PyTuple_SetItem(ptr, i64, ptr) nounwind
 declare void @Py_DecRef(ptr) nounwind
 declare void @Py_IncRef(ptr) nounwind
 @ndarray = external global i8
+@None = external global i8
 @zero = internal constant [2 x i64] zeroinitializer, align 16
 @no_strides = internal constant [64 x i64] zeroinitializer
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -182,15 +185,28 @@ done:
 ; Calls a function: 0, or INTERRUPTED with an exception that is set, unless nobody on this thread would see it.
 define i32 @run(ptr %record, ptr %addresses, ptr %lengths, i1 %is_reported) nounwind {
   %known = call ptr @PyGILState_GetThisThreadState()
+  %is_foreign = icmp eq ptr %known, null
+  %is_raised = xor i1 %is_reported, true
+  %is_unseen = and i1 %is_foreign, %is_raised
+  %function_at = getelementptr %Record, ptr %record, i32 0, i32 0
+  %unseen_at = getelementptr %Record, ptr %record, i32 0, i32 4
+  %chosen_at = select i1 %is_unseen, ptr %unseen_at, ptr %function_at
   %state = call i32 @PyGILState_Ensure()
-  %function = load ptr, ptr %record
+  %function = load ptr, ptr %chosen_at
   %tuple = call ptr @arguments(ptr %record, ptr %addresses, ptr %lengths)
   %has_tuple = icmp ne ptr %tuple, null
   br i1 %has_tuple, label %go_on, label %failed
 go_on:
   %answer = call ptr @PyObject_CallObject(ptr %function, ptr %tuple)
   %has_answer = icmp ne ptr %answer, null
-  br i1 %has_answer, label %store, label %raised
+  br i1 %has_answer, label %look, label %raised
+look:
+  %is_none = icmp eq ptr %answer, @None
+  br i1 %is_none, label %kept, label %store
+kept:
+  call void @Py_DecRef(ptr %answer)
+  call void @Py_DecRef(ptr %tuple)
+  br label %leave
 store:
   %is_stored = call i1 @store_results(ptr %record, ptr %answer, ptr %addresses, ptr %lengths)
   call void @Py_DecRef(ptr %answer)
@@ -203,7 +219,6 @@ raised:
   call void @Py_DecRef(ptr %tuple)
   br label %failed
 failed:
-  %is_foreign = icmp eq ptr %known, null
   %is_lost = or i1 %is_foreign, %is_reported
   br i1 %is_lost, label %report, label %leave
 report:
