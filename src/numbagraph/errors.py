@@ -1,12 +1,14 @@
 """The errors of numbagraph, by their kinds.
 
 ``TraceError`` is the base of all that a traced function cannot do. Where NumPy has an error for what is wrong, such as
-``IndexError`` or ``numpy.linalg.LinAlgError``, it is raised as NumPy raises it.
+``IndexError`` or ``numpy.linalg.LinAlgError``, it is raised as NumPy raises it. ``InternalError`` is a fault of
+numbagraph itself.
 """
 
 from numbagraph.frontend.active import CaptureError
 from numbagraph.frontend.checks import CheckError
 from numbagraph.frontend.locating import EscapedError, SideEffectError, TraceError, UnknownValueError
+from numbagraph.ir.internal import InternalError
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.runtime.cache import CacheWarning
 
@@ -15,6 +17,7 @@ __all__ = [
     "CaptureError",
     "CheckError",
     "EscapedError",
+    "InternalError",
     "ShapeError",
     "SideEffectError",
     "TraceError",

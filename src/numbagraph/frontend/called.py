@@ -22,6 +22,7 @@ class Called:
     _flat_calls: tuple[Callable[..., Any], ...]
     """What runs a version on leaves, and gives what the function returns, or NotImplemented."""
     _positional: tuple[str | None, ...]
+    _described: str
     _writers: Writers
     _call_with_trees: Callable[..., Any]
     _say_what_is_too_large: Callable[..., None]
@@ -52,7 +53,7 @@ class Called:
         if isinstance(error, MemoryError):
             self._say_what_is_too_large(error, args, kwargs)
         else:
-            shorten(error, args)
+            shorten(error, args, self._described)
 
     def _raise(self, error: BaseException, *args: Any) -> None:
         """Raise what native code met in a call."""

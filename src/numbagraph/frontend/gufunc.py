@@ -175,7 +175,7 @@ class GUFunc(Public):
         try:
             return self._call(operands, dict(options))
         except Exception as error:
-            shorten(error)
+            shorten(error, described=self.__name__)
             raise
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:

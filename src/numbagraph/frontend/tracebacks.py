@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
+from numbagraph.frontend.faults import fault_of
 from numbagraph.frontend.user_code import HARMLESS, OWN, library_of
+from numbagraph.ir.internal import InternalError
 
 OF_LISTS = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
 OF_TRACERS = (
@@ -28,8 +30,12 @@ def debugs() -> bool:
     return os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0"
 
 
-def shorten(error: BaseException, arguments: Iterable[Any] = ()) -> None:
-    """Leave frames of numbagraph out of an error's traceback, and the errors inside of it that it was made of."""
+def shorten(error: BaseException, arguments: Iterable[Any] = (), described: str | None = None) -> None:
+    """Leave frames of numbagraph out of an error's traceback, and the errors inside of it that it was made of. Raise
+    an `InternalError` instead of one that is numbagraph's own fault, which ``described`` was traced or compiled for."""
+    fault = fault_of(error, described)
+    if fault is not None:
+        raise fault from error
     if isinstance(error, TypeError) and "'list'" in str(error) and any(type(each) is list for each in arguments):
         _note(error, OF_LISTS)
     if (
@@ -55,7 +61,7 @@ def for_users(method: Callable[P, R]) -> Callable[P, R]:
         try:
             return method(*args, **kwargs)
         except Exception as error:
-            shorten(error)
+            shorten(error, described=getattr(args[0], "_described", None) if args else None)
             raise
 
     return call
@@ -65,6 +71,9 @@ def _shorten(error: BaseException, seen: set[int]) -> None:
     if id(error) in seen:
         return
     seen.add(id(error))
+    if isinstance(error, InternalError):  # its cause is what to report
+        error.__traceback__ = _of_users(error.__traceback__)
+        return
     for name in ("__cause__", "__context__"):
         inner = getattr(error, name)
         if inner is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.forking import new_lock
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Value
@@ -63,6 +64,7 @@ class ArrayFunction:
             taken.add(slot)
         return spread
 
+    @for_users
     def _call_slowly(self, arrays: Sequence[Any]) -> Sequence[np.ndarray]:
         """A call with a new layout, with what is no array of the right dtype, or one that fails."""
         raise_kept()

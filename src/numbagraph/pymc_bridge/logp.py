@@ -19,6 +19,7 @@ from pytensor.graph.traversal import ancestors
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.forking import importing, new_lock
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.inspect.report import Report
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
@@ -393,6 +394,7 @@ def as_array(value: Any) -> np.ndarray:
     return np.asarray(array, dtype=canonical_dtype(array.dtype), order="C")
 
 
+@for_users
 @collector_at_rest
 def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = True) -> CompiledLogp:
     """Compile a model's log-density.

@@ -11,6 +11,7 @@ import pandas as pd
 import pymc as pm
 
 from numbagraph.forking import importing
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
 from numbagraph.pymc_bridge.initial_point import InitialPoint
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nutpie.compile_pymc import CompiledPyMCModel
 
 
+@for_users
 @collector_at_rest
 def compile_model(
     model: Any = None,

@@ -10,6 +10,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.emit.flattened import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
@@ -151,6 +152,7 @@ class VectorFunction:
         return [self.record.arrays[name] for name in self.names]
 
     @cached_property
+    @for_users
     def library(self) -> Any:
         with collector_at_rest:
             library = self.special.library

@@ -15,6 +15,7 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard
+from numbagraph.ir.internal import HOW_TO_REPORT, InternalError
 from numbagraph.ir.op import boxing
 from numbagraph.ir.values import Constant, Dim, Extent, Node, Source, Value, python_type, toposort
 
@@ -135,7 +136,8 @@ def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[A
     opaque = any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order)
     if opaque or any(guard.ordered and guard.condition in graph.late for guard in graph.guards):
         return results
-    raise RuntimeError(f"{described}: compiled code failed a check that the NumPy interpreter passes; this is a bug")
+    text = f"{described}: compiled code failed a check that the NumPy interpreter passes"
+    raise InternalError(f"{text}. {HOW_TO_REPORT}")
 
 
 def boxed(value: Value, result: object) -> Any:
