@@ -8,7 +8,17 @@ import sys
 
 from tests.fuzz.watch import run_watched
 
-FUZZERS = ("statements", "gradients", "loops", "nests", "captured", "surface", "pytensor_graphs", "models")
+FUZZERS = (
+    "statements",
+    "gradients",
+    "loops",
+    "nests",
+    "late_loops",
+    "captured",
+    "surface",
+    "pytensor_graphs",
+    "models",
+)
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
-from tests.fuzz import captured, gradients, loops, nests, programs, statements, surface
+from tests.fuzz import captured, gradients, late_loops, loops, nests, programs, statements, surface
 from tests.fuzz.allocator import checks_available
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
@@ -328,6 +328,14 @@ def test_a_wrong_derivative_of_a_nest_is_found(monkeypatch):
 def test_a_stand_in_that_leaves_its_step_is_found(monkeypatch):
     monkeypatch.setattr("numbagraph.ops.control.scan.captured_by", lambda closed, *_: list(closed.captures))
     assert "EscapedError" in found(nests, [], monkeypatch, cases=1, first=7)
+
+
+# ---- loops over late lengths ----
+
+
+def test_without_a_fault_late_loops_agree(monkeypatch):
+    monkeypatch.setattr(late_loops, "BACKENDS", ("numba",))
+    assert found(late_loops, [], monkeypatch, cases=4) == ""
 
 
 # ---- the runner ----
