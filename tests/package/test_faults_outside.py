@@ -6,8 +6,10 @@ import operator
 import pytest
 
 from numbagraph.frontend import bytecode, held, impure, outside, reach
+from numbagraph.ir import array_classes
 from numbagraph.runtime import guard_records, guards
 from tests.frontend import test_frozen, test_outside, test_outside_ways
+from tests.frontend.test_array_classes import check_class
 from tests.frontend.test_frozen import check_refused
 from tests.frontend.test_outside import check_write
 from tests.frontend.test_outside_ways import check_way
@@ -92,6 +94,15 @@ def test_a_guard_of_another_place_is_caught(monkeypatch):
     """Only the class that has the attribute is looked at, not those before it."""
     monkeypatch.setattr(reach.Walk, "_in_classes", lambda self, kind, name, spelling: getattr(kind, name))
     caught(check_rebinding, "class attribute", "numbers")
+
+
+# ---- what means more than its numbers ----
+
+
+@pytest.mark.parametrize(("name", "place"), [("Quantity", "argument"), ("Wrapping", "captured"), ("Labelled", "tree")])
+def test_an_array_that_is_stripped_is_caught(name, place, monkeypatch):
+    monkeypatch.setattr(array_classes, "_of_class", lambda *_: None)
+    caught(check_class, name, place)
 
 
 # ---- what answers otherwise each time ----

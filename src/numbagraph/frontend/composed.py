@@ -10,6 +10,7 @@ import numpy as np
 
 from numbagraph.frontend.mapping import vmap
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
+from numbagraph.ir.array_classes import plain_array
 from numbagraph.ops import editing
 
 Function = Callable[..., Any]
@@ -50,7 +51,7 @@ def apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """`numpy.piecewise`: each function is called on the elements that its condition selects."""
-    array = x if isinstance(x, Tracer) else np.asarray(x)
+    array = x if isinstance(x, Tracer) else plain_array(x)
     if isinstance(condlist, (list, tuple)):
         several = array.ndim == 0 or np.ndim(condlist[0]) > 0
     else:
@@ -73,7 +74,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 
 def of_dtype(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype) if isinstance(x, Tracer) else np.asarray(x).astype(dtype)
+    return x.astype(dtype) if isinstance(x, Tracer) else plain_array(x).astype(dtype)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:

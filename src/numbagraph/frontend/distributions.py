@@ -22,6 +22,7 @@ from numbagraph.frontend.scipy_functions import refusing
 from numbagraph.frontend.scipy_functions.advice import OUTSIDE
 from numbagraph.frontend.scipy_functions.common import differentiated, require
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
+from numbagraph.ir.array_classes import plain_array
 from numbagraph.ir.op import registry
 
 CONTINUOUS = ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
@@ -97,12 +98,12 @@ def of_parameters(dist: Any, name: str, *args: Any, **kwargs: Any) -> Any:
 
 def as_array(x: Any) -> Any:
     """An array of the dtype that NumPy would have it of: a Python number is not weak any more."""
-    return apply(registry["asarray"], x) if isinstance(x, Tracer) else np.asarray(x)
+    return apply(registry["asarray"], x) if isinstance(x, Tracer) else plain_array(x)
 
 
 def as_double(x: Any) -> Any:
     """An array of float64, in which SciPy computes whatever it is given."""
-    array = x if isinstance(x, Tracer) else np.asarray(x)
+    array = x if isinstance(x, Tracer) else plain_array(x)
     if array.dtype.kind == "c":
         raise TypeError("a complex number is given")
     return array.astype(np.float64)

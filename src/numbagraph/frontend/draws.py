@@ -15,6 +15,7 @@ from numbagraph.frontend.checks import require
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
 from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir import shapes
+from numbagraph.ir.array_classes import plain_array
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, UINT64
 from numbagraph.ir.values import Value
@@ -289,7 +290,7 @@ def array_of(given: Any) -> Any:
     """A parameter, of which elements are asked."""
     if isinstance(given, (list, tuple)) and any(isinstance(leaf, Tracer) for leaf in flatten(given)[0]):
         return apply(registry["asarray"], given)
-    return given if isinstance(given, Tracer) else np.asarray(given)
+    return given if isinstance(given, Tracer) else plain_array(given)
 
 
 def require_not_negative(name: str, given: Any) -> None:

@@ -12,6 +12,7 @@ from numbagraph.forking import new_lock
 from numbagraph.frontend.binding import Arguments, Key
 from numbagraph.frontend.traced import Outputs, Traced
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.array_classes import refuse_other_classes
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
@@ -45,6 +46,7 @@ class Targets:
                 raise TypeError(f"{self.name} has an entry for a result that is the same in each call")
             if not isinstance(leaf, np.ndarray):
                 raise TypeError(f"{self.name} must be made of arrays, and has a {type(leaf).__name__}")
+            refuse_other_classes(leaf, self.name)
             if not leaf.flags.writeable:
                 raise ValueError(f"{self.name} is read-only")
 

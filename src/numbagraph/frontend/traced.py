@@ -25,6 +25,7 @@ from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.frontend.user_code import entries_of
 from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.ir.array_classes import refuse_labelled_and_lazy
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import regions_of
 from numbagraph.ir.static import typed_names
@@ -33,7 +34,7 @@ from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Value
 from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks
-from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
+from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.guards import read
 from numbagraph.runtime.specialise import Specialisation
 

@@ -22,11 +22,11 @@ from numbagraph.frontend.ufuncs import of_ufunc
 from numbagraph.frontend.unknown import Unknown
 from numbagraph.frontend.writers import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
 from numbagraph.ir import shapes
+from numbagraph.ir.array_classes import refuse_other_classes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Node, Op, Value, at_source, new_memory
 from numbagraph.ops.shape import size_of
-from numbagraph.runtime.arguments import refuse_other_classes
 
 
 def any_traced(leaves: Iterable[Any]) -> bool:

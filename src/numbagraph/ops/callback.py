@@ -17,8 +17,9 @@ from numbagraph.forking import new_lock
 from numbagraph.intrinsics.batches import Extents
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
+from numbagraph.ir.array_classes import description
 from numbagraph.ir.later import Later
-from numbagraph.ir.op import imported, load, registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Extent, Op, Source, Unsupported, Value
 from numbagraph.ops.control.common import batch_size, element_type, stand_ins
@@ -129,12 +130,8 @@ class Callback:
     def _as_array(self, result: Any) -> np.ndarray:
         if type(result) is np.ndarray:
             return result
-        masked = imported("numpy.ma")
-        if masked is not None and isinstance(result, masked.MaskedArray):
-            raise TypeError(
-                f"{self.call.name} gave a masked array, whose mask would be lost: return its data and its mask"
-                f"\n  at {self.call.source}"
-            )
+        if (found := description(result, "return")) is not None:
+            raise TypeError(f"{self.call.name} gave {found}\n  at {self.call.source}")
         return np.asarray(result)
 
     def _refusal(self, number: int, found: np.ndarray, target: np.ndarray) -> Exception:

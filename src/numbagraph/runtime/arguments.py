@@ -13,6 +13,7 @@ import optree
 
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf, leaf_of
+from numbagraph.ir.array_classes import refuse_other_classes
 from numbagraph.ir.op import imported
 from numbagraph.ir.public import Public
 from numbagraph.ir.types import canonical_dtype
@@ -217,29 +218,3 @@ def as_array(leaf: object, name: str) -> np.ndarray:
     except TypeError as error:
         raise TypeError(f"argument {name}: {error}") from None
     return array.view(np.ndarray) if type(array) is not np.ndarray else array
-
-
-_INSTEAD = {
-    "xarray": "whose labels would be lost: pass x.values, or call xarray.apply_ufunc(f, x)",
-    "dask": "which would be computed as a whole: call x.map_blocks(f) or dask.array.apply_gufunc(f, signature, x), "
-    "which compute it block by block, or pass x.compute()",
-}
-
-
-def refuse_labelled_and_lazy(leaf: object, subject: str) -> None:
-    """Raise for what comes from a library whose arrays are more than arrays. It is not imported to find out."""
-    for each in type(leaf).__mro__:
-        library = each.__module__.partition(".")[0]
-        if library in _INSTEAD:
-            raise TypeError(f"{subject} is a {type(leaf).__name__} of {library}, {_INSTEAD[library]}")
-
-
-def refuse_other_classes(leaf: object, subject: str) -> None:
-    """Raise for arrays whose class says what their operators do: NumPy's own, and those of other libraries."""
-    masked = imported("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
-    if masked is not None and isinstance(leaf, masked.MaskedArray):
-        raise TypeError(f"{subject} is a masked array, whose mask would be lost: pass its data and its mask")
-    if isinstance(leaf, np.matrix):
-        raise TypeError(f"{subject} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
-    if not isinstance(leaf, (np.ndarray, np.generic)):
-        refuse_labelled_and_lazy(leaf, subject)
