@@ -15,6 +15,7 @@ FUZZERS = (
     "nests",
     "late_loops",
     "captured",
+    "sequences",
     "surface",
     "pytensor_graphs",
     "models",

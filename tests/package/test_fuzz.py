@@ -1,8 +1,10 @@
 """The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
 
 import ast
+import ctypes
 import functools
 import itertools
+import operator
 import sys
 import types
 
@@ -13,7 +15,7 @@ import pytest
 from numbagraph import graph_jit
 from numbagraph.blockwise.core import promoted
 from numbagraph.emit.control import LoopEmitter
-from numbagraph.frontend import binding, branches, traced, tracing
+from numbagraph.frontend import binding, branches, reach, traced, tracing
 from numbagraph.frontend.capture import jumps
 from numbagraph.frontend.targets import Targets
 from numbagraph.ir import structs
@@ -21,8 +23,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
-from numbagraph.runtime import arguments, entry
-from tests.fuzz import captured, gradients, late_loops, loops, nests, programs, statements, surface
+from numbagraph.runtime import arguments, entry, guard_records, guards
+from tests.fuzz import captured, gradients, late_loops, loops, nests, programs, sequences, statements, surface
 from tests.fuzz.allocator import checks_available
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
@@ -67,6 +69,36 @@ def test_without_a_fault_captured_programs_agree(monkeypatch):
 def test_what_runs_after_a_jump_is_found(monkeypatch):
     monkeypatch.setattr(jumps, "none_of", lambda names: ast.Constant(value=True))
     assert "expected, found" in found(captured, [], monkeypatch, first=81)  # of those before, none has such a jump
+
+
+# ---- sequences of calls ----
+
+
+def test_without_a_fault_sequences_agree():
+    assert run_cases(sequences.case, 0, range(12)).differences == []
+
+
+@pytest.mark.repeats(but_each=3)
+@pytest.mark.parametrize(
+    ("owner", "name", "fault"),
+    [
+        (reach.Walk, "_guard_content", lambda *_: None),
+        (reach.Walk, "_guard", lambda *_: None),
+        (reach.Walk, "_watch_attributes", lambda *_: None),
+        (guards, "definition_of", lambda function: ()),
+        (guards, "same", operator.eq),
+        (guard_records, "definition_record", None),
+    ],
+)
+def test_what_is_read_and_not_followed_is_found(owner, name, fault, monkeypatch):
+    if fault is None:
+        zeros = (ctypes.c_int64 * 3)()
+        owner, fault = guards, lambda *_: guard_records.DefinitionRecord(ctypes.addressof(zeros))
+        monkeypatch.setattr(sequences, "BACKENDS", ("numba",))
+    monkeypatch.setattr(owner, name, fault)
+    monkeypatch.setattr(sequences, "MOST_TRIALS", 0)
+    report = run_cases(sequences.case, 0, range(60), most=1)
+    assert "expected, found" in report.differences[0][1]
 
 
 # ---- statements ----

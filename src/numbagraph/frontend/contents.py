@@ -14,6 +14,7 @@ import numpy as np
 
 from numbagraph.frontend.outside import is_library
 from numbagraph.frontend.user_code import entries_of
+from numbagraph.ir.array_classes import module_of
 from numbagraph.runtime.arguments import is_node
 
 _CHANGING = (dict, list, set, deque)
@@ -77,6 +78,6 @@ def fields_of(thing: Any) -> list[str]:
     kind = type(thing)
     if any("__dataclass_fields__" in vars(each) for each in kind.__mro__):
         return list(kind.__dataclass_fields__)
-    if kind.__flags__ & HEAP_TYPE and not is_library(kind.__module__) and is_node(thing):
+    if kind.__flags__ & HEAP_TYPE and not is_library(module_of(kind)) and is_node(thing):
         return list(entries_of(thing) or ())
     return []

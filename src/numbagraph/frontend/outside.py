@@ -20,6 +20,7 @@ from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Na
 from numbagraph.frontend.locating import SideEffectError
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.frontend.user_code import entries_of, is_home
+from numbagraph.ir.array_classes import module_of
 from numbagraph.ir.values import Node
 
 MOST_OBJECTS = 20_000
@@ -55,7 +56,7 @@ def _folders() -> tuple[str, ...]:
 
 
 def is_numbagraph(kind: type) -> bool:
-    return (kind.__module__ or "").partition(".")[0] == "numbagraph"
+    return module_of(kind).partition(".")[0] == "numbagraph"
 
 
 class Outside:
@@ -131,7 +132,7 @@ class Outside:
             if self.is_own(thing.__name__):
                 self.members.append((thing, thing.__name__))
         elif issubclass(kind, type):
-            self.members.extend((each, each.__name__) for each in thing.__mro__ if self.is_own(each.__module__))
+            self.members.extend((each, each.__name__) for each in thing.__mro__ if self.is_own(module_of(each)))
             self.stack += [(kind, kind.__name__)] if kind is not type else []
         elif issubclass(kind, np.ndarray):
             if thing.dtype.hasobject:
@@ -176,7 +177,7 @@ class Outside:
             parts = entries_of(thing) or {}
             self.stack += [(each, title) for each in parts.values() if type(each) in _CALLED]
             return
-        own = kind is SimpleNamespace or self.is_own(kind.__module__)
+        own = kind is SimpleNamespace or self.is_own(module_of(kind))
         title = title if 0 < len(title) < LONGEST_TITLE else kind.__name__
         space = entries_of(thing)
         if space is not None:

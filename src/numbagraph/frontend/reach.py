@@ -37,6 +37,7 @@ from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_m
 from numbagraph.frontend.impure import Watch, spelled, suspicious_names
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, is_home, library_of
+from numbagraph.ir.array_classes import module_of
 from numbagraph.runtime.arguments import is_source
 from numbagraph.runtime.guards import CONTENT, DEFINITION, MISSING, Guards, NameGuard, content_guard, read
 from numbagraph.runtime.objects import slot_offset
@@ -478,4 +479,4 @@ class Walk:
 
 
 def _is_own(kind: type) -> bool:
-    return str(kind.__module__).startswith("numbagraph.")
+    return module_of(kind).startswith("numbagraph.")

@@ -24,6 +24,12 @@ _OF_ARRAYS = frozenset(vars(np.ndarray)) - _HARMLESS
 """What NumPy asks arrays for: a class that has its own answers differently."""
 
 
+def module_of(kind: type) -> str:
+    """The module of a class; one that ``type`` makes in a program without a name has none."""
+    found = getattr(kind, "__module__", None)
+    return found if type(found) is str else ""
+
+
 def refuse_other_classes(leaf: object, subject: str) -> None:
     """Raise for arrays whose class says what their operators do: NumPy's own, and those of other libraries."""
     if (found := description(leaf)) is not None:
@@ -60,7 +66,7 @@ def _of_class(kind: type, masked: Any, verb: str) -> str | None:
         return found
     if _has_own_meaning(kind):
         return (
-            f"a {kind.__name__} of {kind.__module__.partition('.')[0]}, which says itself what operators do, as with "
+            f"a {kind.__name__} of {module_of(kind).partition('.')[0]}, which says itself what operators do, as with "
             f"units, which would be lost: {verb} its numbers (np.asarray of it, or its value in a known unit)"
         )
     return None
@@ -69,7 +75,7 @@ def _of_class(kind: type, masked: Any, verb: str) -> str | None:
 def _of_library(kind: type, verb: str) -> str | None:
     """By the name of the library, which is not imported to find out."""
     for each in kind.__mro__:
-        library = each.__module__.partition(".")[0]
+        library = module_of(each).partition(".")[0]
         if library in _INSTEAD:
             return f"a {kind.__name__} of {library}, {_INSTEAD[library].format(verb=verb)}"
         if library in _TABLES and each.__name__ == "DataFrame":
@@ -91,4 +97,4 @@ def _has_own_meaning(kind: type) -> bool:
 
 
 def _is_of(library: str, kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == library
+    return module_of(kind).partition(".")[0] == library

@@ -13,7 +13,7 @@ import optree
 
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf, leaf_of
-from numbagraph.ir.array_classes import refuse_other_classes
+from numbagraph.ir.array_classes import module_of, refuse_other_classes
 from numbagraph.ir.op import imported
 from numbagraph.ir.public import Public
 from numbagraph.ir.types import canonical_dtype
@@ -196,7 +196,7 @@ def as_array(leaf: object, name: str) -> np.ndarray:
     refuse_other_classes(leaf, f"argument {name}")
     if is_source(leaf):
         raise TypeError(not_traced(name, leaf))
-    if type(leaf).__module__.startswith("scipy.sparse.") and hasattr(leaf, "tocsr"):
+    if module_of(type(leaf)).startswith("scipy.sparse.") and hasattr(leaf, "tocsr"):
         raise TypeError(
             f"argument {name} is a {type(leaf).__name__}; arrays of the formats csr, csc and coo are supported: pass "
             f"scipy.sparse.csr_array(A)"
