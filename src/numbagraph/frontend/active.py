@@ -78,12 +78,14 @@ class Scope:
 class Trace:
     """One function being traced: the arrays that it captures, and what it requires of its arguments."""
 
-    def __init__(self, guards: shapes.GuardCollector, converts: bool = False) -> None:
+    def __init__(self, guards: shapes.GuardCollector, converts: bool = False, stabilises: bool = True) -> None:
         self.guards = guards
         self.captured = Captured()
         self.aliases = 0
         self.converts = converts
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
+        self.stabilises = stabilises
+        """Whether formulas may become forms that are finite where they, as they are written, are not."""
         self.loop: Any = None
         """What is known of the loops in the body of the captured loop that is being traced."""
         self.shared: dict[Any, Any] | None = None
@@ -200,12 +202,12 @@ def region(described: str) -> Iterator[Scope]:
 
 
 @contextmanager
-def tracing(described: str = "a function", converts: bool = False) -> Iterator[Trace]:
+def tracing(described: str = "a function", converts: bool = False, stabilises: bool = True) -> Iterator[Trace]:
     """Everything inside belongs to one graph."""
     previous = active.trace, active.scope
     scope = Scope(described)
     with shapes.collect_guards() as guards:
-        trace = Trace(guards, converts)
+        trace = Trace(guards, converts, stabilises)
         if active.trace is not None:
             trace.room = active.trace.room
         active.trace, active.scope = trace, scope

@@ -36,6 +36,7 @@ def graph_jit(
     parallel: bool = False,
     convert: bool = True,
     debug_nans: bool | Literal["inf"] = False,
+    stabilise: bool = True,
 ) -> Any:
     """Compile a plain NumPy function to one native kernel.
 
@@ -61,6 +62,11 @@ def graph_jit(
         then a function that is refused as it is is traced once more, with them as calls. Otherwise they are errors.
     debug_nans : bool or "inf", optional
         As `numbagraph.debug_nans`, for all calls of this function from Python.
+    stabilise : bool, optional
+        Whether formulas may become forms that are right where they, as they are written, overflow, underflow or cancel:
+        ``log(1 + exp(x))``, ``exp(x) / sum(exp(x))``. Without, results are infinite and NaN where NumPy's are, and so
+        are derivatives that the function takes. It counts for functions that this one calls, whatever their options.
+        XLA, with ``backend="jax"``, has some such forms of its own.
 
     Returns
     -------
@@ -88,5 +94,6 @@ def graph_jit(
         parallel=parallel,
         convert=convert,
         debug_nans=debug_nans,
+        stabilise=stabilise,
     )
     return for_users(make) if function is None else make(function)

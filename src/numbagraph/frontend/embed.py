@@ -24,6 +24,7 @@ def embed(
     names: Sequence[str],
     described: str,
     converts: bool = False,
+    stabilise: bool = True,
 ) -> Embedding:
     """The native code of ``call`` on ``leaves``: those that are a `Placeholder` are arguments, all others constants."""
     positions = [position for position, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
@@ -37,7 +38,7 @@ def embed(
 
     def version(one: bool | None) -> Traced:
         layouts_here = [with_ones(each, one) for each in layouts]
-        traced = trace(filled, layouts_here, own_names, name, described, converts=converts)
+        traced = trace(filled, layouts_here, own_names, name, described, converts=converts, stabilise=stabilise)
         if traced.outputs.has_effects:
             raise NotImplementedError(f"{described} prints (debug_print), which is for calls from Python")
         return traced

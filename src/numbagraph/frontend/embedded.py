@@ -19,6 +19,7 @@ class Embedded:
     """The methods of `numbagraph.frontend.jit.GraphFunction` that make it part of other native code."""
 
     backend: str
+    stabilise: bool
     _described: str
     _lock: Any
     _embedded: dict[Key, Embedding]
@@ -41,7 +42,9 @@ class Embedded:
 
     def _embed(self, arguments: Arguments) -> Made:
         leaves, names = arguments.leaves, arguments.leaf_names
-        made = self._make(arguments, lambda call, converts: embed(call, leaves, names, self._described, converts))
+        made = self._make(
+            arguments, lambda call, converts: embed(call, leaves, names, self._described, converts, self.stabilise)
+        )
         made.require_valid(self._described)
         return made
 

@@ -75,7 +75,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
     ----------
     function
         The function that it compiles.
-    static_argnames, donate_argnames, mutates, backend, cache, parallel, convert, debug_nans
+    static_argnames, donate_argnames, mutates, backend, cache, parallel, convert, debug_nans, stabilise
         The options of `graph_jit`.
 
     Raises
@@ -107,6 +107,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         parallel: bool = False,
         convert: bool = True,
         debug_nans: bool | str = False,
+        stabilise: bool = True,
     ) -> None:
         if not callable(function):
             instead = f": write @{type(function).__name__} above it" if isinstance(function, OF_CLASSES) else ""
@@ -117,6 +118,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         self.backend = backend
         self.cache = cache
         self.parallel = parallel
+        self.stabilise = stabilise
         require_choice(debug_nans)
         self.debug_nans = debug_nans
 
@@ -184,7 +186,16 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
 
     @property
     def _options(self) -> dict[str, Any]:
-        names = ("static_argnames", "donate_argnames", "mutates", "backend", "cache", "parallel", "debug_nans")
+        names = (
+            "static_argnames",
+            "donate_argnames",
+            "mutates",
+            "backend",
+            "cache",
+            "parallel",
+            "debug_nans",
+            "stabilise",
+        )
         return {name: getattr(self, name) for name in names} | {"convert": self.convert.allowed}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -317,7 +328,8 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
     def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], **lengths: Any) -> Made:
         """The function, traced once more; ``lengths`` are the options of `trace` that tell of these."""
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
-        options: dict[str, Any] = {**lengths, "last": self.backend != "jax"}  # JAX takes derivatives of it
+        # JAX takes derivatives of it
+        options: dict[str, Any] = {**lengths, "last": self.backend != "jax", "stabilise": self.stabilise}
 
         def use(call: Any, converts: bool) -> Traced:
             options["room"] = self.convert.room

@@ -41,7 +41,8 @@ def prepared(
     no branch does.
     """
     is_region = active.scope is not None and active.scope.parent is not None
-    found = pipeline.prepare(outputs, points if branching and not is_region else (), beside)
+    stabilise = active.trace is None or active.trace.stabilises
+    found = pipeline.prepare(outputs, points if branching and not is_region else (), beside, stabilise=stabilise)
     if len(autodiff.reached(found, points)) < len(points):
         independence.require(outputs, found, points)
     return found

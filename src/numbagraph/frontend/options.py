@@ -17,6 +17,7 @@ class CompileOptions(TypedDict, total=False):
     parallel: bool
     convert: bool
     debug_nans: bool | Literal["inf"]
+    stabilise: bool
 
 
 class JitOptions(CompileOptions, total=False):

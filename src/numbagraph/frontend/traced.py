@@ -258,6 +258,7 @@ def trace(
     lengths: Sequence[tuple[int, ...]] | None = None,
     last: bool = False,
     room: int = 1,
+    stabilise: bool = True,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
@@ -265,8 +266,8 @@ def trace(
     captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry.
     ``lengths`` are those of the arguments of a call: where they are equal, they may be taken to be so in each.
     ``last``: whether no derivative is taken of the graph.
-    ``room``: how much there is for lists that loops make longer."""
-    with tracing(described, converts) as current:
+    ``room``: how much there is for lists that loops make longer. ``stabilise`` is that of `graph_jit`."""
+    with tracing(described, converts, stabilise) as current:
         known = lengths or [None] * len(layouts)
         inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, known, strict=True)]
         current.shared = None if writable is None else {}
@@ -285,7 +286,8 @@ def trace(
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
         values, conditions = guards_without_masks(values, tuple(guards.guards), last=last)
-        graph = Graph((*inputs, *shared_inputs, *hidden), values, conditions, tuple(guards.equalities), name)
+        leaves = (*inputs, *shared_inputs, *hidden)
+        graph = Graph(leaves, values, conditions, tuple(guards.equalities), name, stabilise)
         require_own(graph)
     graph, captured = fold_captured(graph, captured)
     hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]

@@ -61,6 +61,8 @@ class Graph(Struct):
     guards: tuple[Guard, ...] = ()
     equalities: tuple[DimEquality, ...] = field(default=(), compare=False)
     name: str = "f"
+    stabilised: bool = True
+    """Whether formulas may become forms that are finite where they, as they are written, are not."""
 
     @cached_property
     def order(self) -> tuple[Value, ...]:
@@ -97,7 +99,7 @@ class Graph(Struct):
 
     def with_outputs(self, outputs: Iterable[Value], guards: Iterable[Guard] | None = None) -> Graph:
         kept = self.guards if guards is None else tuple(guards)
-        return Graph(self.inputs, tuple(outputs), kept, self.equalities, self.name)
+        return Graph(self.inputs, tuple(outputs), kept, self.equalities, self.name, self.stabilised)
 
     def transformed(self, function: Callable[[list[Value]], Sequence[Value]]) -> Graph:
         """The graph with what ``function`` makes of its outputs and of what its guards need; itself, if that is the
@@ -125,6 +127,8 @@ def hashed(graph: Graph, *salt: str) -> Hashed:
     numbers: dict[Value, str] = {}
     lengths: dict[Dim, Extent] = {}
     digest = hashlib.blake2b("\n".join(salt).encode(), digest_size=20)
+    if not graph.stabilised:
+        digest.update(b"as written\n")
 
     def extent_key(extent: Extent) -> str:
         if isinstance(extent, Dim):

@@ -147,7 +147,9 @@ class Program:
             with_lengths(tracers, shapes)
             return flat(tracers)
 
-        traced: Traced = trace(call, layouts, names, name, described, converts=converts)
+        traced: Traced = trace(
+            call, layouts, names, name, described, converts=converts, stabilise=self.function.stabilise
+        )
         if traced.outputs.has_effects:
             raise NotImplementedError(f"{described} prints (debug_print), which is for calls from Python")
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)

@@ -11,6 +11,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import output_type, with_lengths
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, extent_values, python_type, toposort
 from numbagraph.loops.conditions import condition_of
@@ -29,6 +30,15 @@ InMemory = Callable[[Value], tuple[Buffer, list[Step]]]
 Build = Callable[..., Program]
 
 
+class RegionOptions(Struct):
+    """How the regions of a program become programs."""
+
+    versioned: bool
+    """Whether loops have a version without the checks that are made before them."""
+    stabilised: bool
+    """As `Graph.stabilised` of the function that they are parts of."""
+
+
 class ControlBuilder:
     """The step of one node, for those of its results that are wanted."""
 
@@ -39,12 +49,13 @@ class ControlBuilder:
         in_memory: InMemory,
         numbers: ElementBuilder,
         build: Build,
-        versioned: bool,
+        options: RegionOptions,
     ) -> None:
         self.node = node
         self.wanted = wanted
         self.build = build
-        self.versioned = versioned
+        self.versioned = options.versioned
+        self.stabilised = options.stabilised
         self.before: list[Step] = []
         """What brings operands into memory."""
         self._in_memory = in_memory
@@ -280,6 +291,8 @@ class ControlBuilder:
         """A region as a program, which may overwrite the inputs that are ``given`` for a result. Its temporaries are of
         one size in all steps, unless that depends on what varies."""
         versioned = self.versioned if versioned is None else versioned
+        if graph.stabilised != self.stabilised:
+            graph = replace(graph, stabilised=self.stabilised)
         final = optimise(graph).final
         leaves = tuple(map(layout, final.inputs))
         program = tiled(self.build(final, leaves, given=given, versioned=versioned))

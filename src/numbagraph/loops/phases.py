@@ -118,7 +118,7 @@ def phase_graph(
         own = [each if each.ndim or each.type.weak else registry["as_scalar"].bind(each) for each in own]
     checks = tuple(replace(each, condition=new) for each, new in zip(guards, results[len(outputs) :], strict=True))
     inputs = (*graph.inputs[:first], *(mapped[each] for each in given), *graph.inputs[first:])
-    return Graph(inputs, tuple(own), checks, graph.equalities, graph.name)  # type: ignore[arg-type]
+    return Graph(inputs, tuple(own), checks, graph.equalities, graph.name, graph.stabilised)  # type: ignore[arg-type]
 
 
 def leaf_of(value: Value) -> Leaf:

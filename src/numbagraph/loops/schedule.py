@@ -110,6 +110,7 @@ def scheduled(
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
     builder = ElementBuilder(memory)
     inlined: set[Value] = {value for value in memory.buffers if isinstance(value, Node) and not is_barrier(value)}
+    options = control.RegionOptions(versioned, graph.stabilised)
     actions: list[Action] = []
     producer: dict[object, int] = {}
     for value in plan.order:
@@ -121,7 +122,7 @@ def scheduled(
     for live_outs in plan.nests:
         for live_out in live_outs:
             producer[live_out if not live_out.ndim else memory.buffers[live_out]] = len(actions)
-        actions.append(tuple(nest_steps(live_outs, memory, versioned)))
+        actions.append(tuple(nest_steps(live_outs, memory, options)))
     late = late_conditions(graph)
     checks = range(len(actions), len(actions) + len(late))
     actions += [(Check(builder.rank0(condition)),) for condition in late]
@@ -197,12 +198,12 @@ def strides_of(number: int, leaf: ArrayLeaf) -> tuple[LeafStride | Literal, ...]
     return (*strides[:-1], literal(leaf.dtype.itemsize)) if leaf.rows else tuple(strides)
 
 
-def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[Step]:
+def nest_steps(live_outs: list[Value], memory: Memory, options: control.RegionOptions) -> list[Step]:
     """What computes one group of live-outs: fills, and a loop nest or a call."""
     first = live_outs[0]
     name = "_".join(dict.fromkeys(live_out.op.name for live_out in live_outs if isinstance(live_out, Node))) or "copy"
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Control):
-        return control_steps(first, live_outs, memory, versioned)
+        return control_steps(first, live_outs, memory, options)
     if isinstance(first, Node) and is_call(first):
         return call_steps(name, first, live_outs, memory)
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
@@ -261,12 +262,12 @@ def lengths_of(scratch: Iterable[Buffer], memory: Memory) -> list[Compute]:
     return [Compute(each, ElementBuilder(memory).compute(each, ())) for each in missing]
 
 
-def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, versioned: bool) -> list[Step]:
+def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, options: control.RegionOptions) -> list[Step]:
     """The loop or the branch that has some results, and what brings its operands into memory."""
     wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
     within = partial(in_memory, memory=memory)
     builder = control.ControlBuilder(
-        node, wanted, within, ElementBuilder(memory), partial(build_program, is_region=True), versioned
+        node, wanted, within, ElementBuilder(memory), partial(build_program, is_region=True), options
     )
     step = builder.step()
     results = [Compute(each, Load(memory.buffers[each], ())) for each in live_outs if not each.ndim]

@@ -245,6 +245,9 @@ DETERMINANTS = (
         lambda a: sign_of_diagonals(a),
         where=lambda a: floating(a) and bool(diagonals(a)),
     ),
+)
+
+LOGARITHMS = (
     rule(
         lambda d, a, f, p: log(determinant_of(d, a, f, p, part="value")),
         lambda a: logarithm_of_determinant(a),
@@ -282,3 +285,4 @@ DIAGONALS = (
 ALGEBRA = RuleSet(
     "algebra", [*INVERSES, *DIAGONAL, *ORTHOGONAL, *TRIANGULAR, *DETERMINANTS, *DIAGONALS, *BATCHES], exact=False
 )
+LOG_DETERMINANTS = RuleSet("logarithms of determinants", LOGARITHMS, exact=False)

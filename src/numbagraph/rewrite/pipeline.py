@@ -32,10 +32,14 @@ class Pass(Struct):
     """Names or kinds of ops, if it has nothing to do where there is none of them."""
     serial: bool = False
     """Whether it keeps loops from running on several threads."""
+    stabilises: bool = False
+    """Whether what it makes of a formula may be finite where that, as it is written, is not."""
 
-    def is_for(self, present: Collection[str], parallel: bool = False) -> bool:
+    def is_for(self, present: Collection[str], parallel: bool = False, *, stabilise: bool = True) -> bool:
         """Whether it is worth a try where there are ops of these names and kinds."""
-        return not (parallel and self.serial) and (not self.about or any(each in present for each in self.about))
+        if (parallel and self.serial) or (self.stabilises and not stabilise):
+            return False
+        return not self.about or any(each in present for each in self.about)
 
     def run(self, graph: Graph) -> Stage:
         """The stage that it leads to."""
@@ -75,24 +79,26 @@ MATRICES = ("core op", "product")
 PREPARE: tuple[RulePass, ...] = (
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
     RulePass("numbagraph.rewrite.algebra:ALGEBRA", MATRICES),
+    RulePass("numbagraph.rewrite.algebra:LOG_DETERMINANTS", ("determinant_of",), stabilises=True),
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT"),
-    RulePass("numbagraph.rewrite.stabilise:STABILISE"),
+    RulePass("numbagraph.rewrite.stabilise:STABILISE", stabilises=True),
 )
 """What a function goes through before it is differentiated: the derivative of a stable form is stable."""
 
 PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
     RulePass("numbagraph.rewrite.algebra:ALGEBRA", MATRICES),
+    RulePass("numbagraph.rewrite.algebra:LOG_DETERMINANTS", ("determinant_of",), stabilises=True),
     RulePass("numbagraph.rewrite.products:EXPAND", MATRICES),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     GraphPass("numbagraph.rewrite.fission:divided_loops", ("scan",), name="divided loops"),
     GraphPass("numbagraph.rewrite.joined_loops:joined_loops", ("scan",), name="joined loops"),
-    RulePass("numbagraph.rewrite.stabilise:STABILISE"),
+    RulePass("numbagraph.rewrite.stabilise:STABILISE", stabilises=True),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     RulePass("numbagraph.rewrite.orthogonal:ORTHOGONAL", ("special function",)),
     RulePass("numbagraph.rewrite.known_orders:KNOWN_ORDERS", ("jv", "yv", "yn", "kv", "kn", "hankel_j")),
     RulePass("numbagraph.rewrite.specialise:SPECIALISE"),
-    GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), name="linear sums"),
+    GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), stabilises=True, name="linear sums"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     GraphPass("numbagraph.rewrite.values_alone:values_alone", ("eig", "eigh", "svd"), name="values alone"),
     GraphPass("numbagraph.rewrite.inverses_alone:inverses_alone", ("solve_factored",), name="inverses alone"),
@@ -118,7 +124,7 @@ def optimise(graph: Graph, parallel: bool = False) -> Stages:
     settled: dict[Pass, Graph] = {}
     present = ops_in(graph.values)
     for each in PASSES:
-        if settled.get(each) is graph or not each.is_for(present, parallel):
+        if settled.get(each) is graph or not each.is_for(present, parallel, stabilise=graph.stabilised):
             continue
         stage = each.run(graph)
         if stage.graph is not graph:
@@ -131,10 +137,17 @@ def optimise(graph: Graph, parallel: bool = False) -> Stages:
     return Stages(tuple(stages))
 
 
-def prepare(values: Iterable[Value], points: Collection[Value] = (), beside: Iterable[Value] = ()) -> list[Value]:
+def prepare(
+    values: Iterable[Value],
+    points: Collection[Value] = (),
+    beside: Iterable[Value] = (),
+    *,
+    stabilise: bool = True,
+) -> list[Value]:
     """Values in the form in which they should be differentiated.
 
     Choices between expensive numbers that depend on ``points`` become branches, but for what values ``beside`` need.
+    ``stabilise`` is that of `graph_jit`.
     """
     values = list(values)
     count = len(values)
@@ -142,7 +155,7 @@ def prepare(values: Iterable[Value], points: Collection[Value] = (), beside: Ite
         values += beside
     present = ops_in(toposort(values))
     for each in PREPARE:
-        if each.is_for(present):
+        if each.is_for(present, stabilise=stabilise):
             values = rewrite_values(values, each.rules)
     present = ops_in(toposort(values))
     if "scan" in present:
