@@ -88,6 +88,7 @@ def elementwise(
     scale: float = 0.0,
     zero_dim: str = "scalar",
     view_of: Callable[..., Any] = new_memory,
+    logarithm_of: tuple[int, ...] = (),
     kinks: Callable[..., Any] = nowhere,
 ) -> Op:
     """Declare an op ``(),()->()``: one number of each broadcast operand gives one number.
@@ -118,6 +119,8 @@ def elementwise(
         A magnitude below which that distance is not relative to the result.
     view_of
         The operand that NumPy's result is a view of.
+    logarithm_of
+        The number of the operand that it takes the logarithm of: see `Op`.
     kinks
         Whether derivatives jump at some operands: see `Op`.
     """
@@ -148,6 +151,7 @@ def elementwise(
             operator=operator,
             commutative=commutative,
             view_of=view_of,
+            logarithm_of=logarithm_of,
             kinks=kinks,
         )
     )

@@ -370,6 +370,9 @@ class Op(Struct, eq=False):
     None where a result has memory of its own."""
     may_copy: bool = False
     """Whether NumPy gives a copy in place of a view where the operand's strides allow no view."""
+    logarithm_of: tuple[int, ...] = ()
+    """The number of the operand, if there is one, that the vjp divides by and does nothing else with: it is given the
+    factors of a product there, one by one."""
     kinks: Callable[..., Any] = nowhere
     """``kinks(*operands)``: whether derivatives of an elementwise op jump there. One that does is the mean of both
     sides, as JAX has it: 0 for ``abs`` at 0, a half for each of two operands that tie."""

@@ -33,6 +33,7 @@ log = elementwise(
     emit=by_kind(f=vecmath.log, c=complexes.log),
     vjp=lambda g, y, x: (g / x,),
     domain=(0.1, 5.0),
+    logarithm_of=(0,),
     cost=15,
     ulp=4,
 )
@@ -41,6 +42,7 @@ log2 = elementwise(
     emit=by_kind(f=vecmath.log2, c=complexes.log2),
     vjp=lambda g, y, x: (g / (x * LOG_2),),
     domain=(0.1, 5.0),
+    logarithm_of=(0,),
     cost=15,
     ulp=4,
 )
@@ -49,6 +51,7 @@ log10 = elementwise(
     emit=by_kind(f=vecmath.log10, c=complexes.log10),
     vjp=lambda g, y, x: (g / (x * LOG_10),),
     domain=(0.1, 5.0),
+    logarithm_of=(0,),
     cost=20,
     ulp=4,
 )

@@ -291,10 +291,29 @@ _per = with_derivative(
 )
 
 
+def share_per(g: Value, a: Value) -> Value:
+    """``g / a``, linear in ``g``: where that is 0, nothing is divided, in whichever mode it is differentiated."""
+    return _share_per.bind(g / where(equal(g, 0.0), 1.0, a), g, a)
+
+
+_share_per = with_derivative("share_per", lambda h, y, value, g, a: (None, share_per(h, a), -(h * per(g, a, 2))))
+
+
+def share(g: Value, slope: Value) -> Value:
+    """``g * slope``, linear in both: where ``g`` is 0, it is 0 for a slope that is infinite like a logarithm, too."""
+    return _share.bind(where(equal(g, 0.0), 0.0, g * slope), g, slope)
+
+
+_share = with_derivative("share", lambda h, y, value, g, slope: (None, share(h, slope), share(g, h)))
+
+
 def log_per(a: Value, b: Value) -> Value:
-    """``log(a / b)``, which is 0 where ``b`` is 0."""
+    """``log(a / b)``, which is 0 where ``b`` is 0. Beside the infinite slope in ``a`` at 0, that in ``b`` is finite."""
     zero = equal(b, 0.0)
-    return differentiated_as(where(zero, 0.0, log(a / where(zero, 1.0, b))), log(a) - log(b))
+    return _log_per.bind(where(zero, 0.0, log(a / where(zero, 1.0, b))), a, b)
+
+
+_log_per = with_derivative("log_per", lambda g, y, value, a, b: (None, share_per(g, a), -(g / b)))
 
 
 xlogy = special(
@@ -302,6 +321,7 @@ xlogy = special(
     emit=emitters.xlogy,
     vjp=lambda g, y, a, b: (g * log(b), g * per(a, b)),
     domain=POSITIVE,
+    logarithm_of=(1,),
     cost=20,
     kinks=both_zero,
 )
@@ -313,19 +333,20 @@ xlog1py = special(
     cost=25,
     kinks=lambda a, b: (a == 0) & (b == -1),
 )
-entr = special("entr", emit=emitters.entr, vjp=lambda g, y, x: (-(g * (log(x) + 1)),), domain=POSITIVE, cost=20)
+entr = special("entr", emit=emitters.entr, vjp=lambda g, y, x: (-share(g, log(x) + 1),), domain=POSITIVE, cost=20)
 rel_entr = special(
     "rel_entr",
     emit=emitters.rel_entr,
-    vjp=lambda g, y, a, b: (g * (log_per(a, b) + 1), -(g * per(a, b))),
+    vjp=lambda g, y, a, b: (share(g, log_per(a, b) + 1), -(g * per(a, b))),
     domain=POSITIVE,
+    logarithm_of=(1,),
     cost=40,
     kinks=both_zero,
 )
 kl_div = special(
     "kl_div",
     emit=emitters.kl_div,
-    vjp=lambda g, y, a, b: (g * log_per(a, b), g * (1 - per(a, b))),
+    vjp=lambda g, y, a, b: (share(g, log_per(a, b)), g * (1 - per(a, b))),
     domain=POSITIVE,
     cost=40,
     ulp=8,

@@ -5,7 +5,7 @@ The cotangent of a complex value pairs with a tangent as the real part of their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from numbagraph.blockwise.common import flat, real_if
@@ -13,6 +13,7 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Input, Node, Unsupported, Value, at_source, toposort
+from numbagraph.transforms.factors import factors_of
 from numbagraph.transforms.interpret import call_of
 
 
@@ -45,7 +46,8 @@ def cotangents(
     for output, given in zip(outputs, output_cotangents, strict=True):
         if given is not None and is_differentiable(output):
             accumulate(found, output, fit(given, output, "the given cotangent"))
-    active = {value for value in inputs if is_differentiable(value)}
+    points = frozenset(value for value in inputs if is_differentiable(value))
+    active = set(points)
     path = path_between(outputs, active)
     calls = Calls(path)
     for node in reversed(path):
@@ -54,7 +56,7 @@ def cotangents(
             given = calls.collect(node, given)
         require_closed(node, inputs)
         if given is not None:
-            for source, cotangent in pull_back(node, given, active):
+            for source, cotangent in pull_back(node, given, active, points):
                 accumulate(found, source, cotangent)
     return [found.get(value) for value in inputs]
 
@@ -87,20 +89,30 @@ def reached(outputs: Iterable[Value], points: Iterable[Value]) -> set[Value]:
     return found
 
 
-def pull_back(node: Node, given: Value | Mapping[int, Value], active: set[Value]) -> list[tuple[Value, Value]]:
-    """The active inputs of a node that have a cotangent, each with it, given the node's own."""
+def pull_back(
+    node: Node, given: Value | Mapping[int, Value], active: set[Value], points: Collection[Value]
+) -> list[tuple[Value, Value]]:
+    """The active inputs of a node that have a cotangent, each with it, given the node's own.
+
+    In place of a product that a logarithm is taken of there are its factors.
+    """
     with at_source(node.source):
         try:
             asked = {"wanted": tuple(each in active for each in node.inputs)} if node.op.selective else {}
             found = node.op.vjp(given, node, *node.inputs, **node.attrs, **asked)
-            for source, cotangent in zip(node.inputs, found, strict=True):
+            pairs = list(zip(node.inputs, found, strict=True))
+            for place in node.op.logarithm_of:
+                factors = factors_of(node.inputs[place], active, points)
+                if factors is not None and isinstance(given, Value):
+                    pairs[place : place + 1] = [(each.value, each.cotangent(given, node, place)) for each in factors]
+            for source, cotangent in pairs:
                 if isinstance(cotangent, Unsupported) and source in active:
                     cotangent()
         except NotImplementedError as error:
             raise NotImplementedError(f"{node.op.name} has no derivative: {error}\n  at {node.source}") from error
         return [
             (source, fit(cotangent, source, node.op.name))
-            for source, cotangent in zip(node.inputs, found, strict=True)
+            for source, cotangent in pairs
             if cotangent is not None and source in active
         ]
 
