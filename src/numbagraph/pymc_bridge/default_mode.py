@@ -19,7 +19,7 @@ from pytensor.compile.mode import get_mode
 from numbagraph.pymc_bridge.foreign import FallbackWarning
 from numbagraph.pymc_bridge.importer import UnsupportedOp
 from numbagraph.pymc_bridge.sampling import sample as sample_natively
-from numbagraph.pymc_bridge.sampling_options import of_pymc
+from numbagraph.pymc_bridge.sampling_options import check_compiler, of_pymc
 
 SAMPLER = "numbagraph"
 
@@ -36,6 +36,7 @@ def in_one_mode(sample: Callable[..., Any], is_ours: Callable[[Any], bool]) -> C
     def sample_in_one_mode(*arguments: Any, **options: Any) -> Any:
         given = signature.bind_partial(*arguments, **options).arguments
         if given.get("nuts_sampler") == SAMPLER:
+            check_compiler(given, is_ours)
             return sample_natively(**of_pymc(given))
         mode = given.get("backend") or (given.get("compile_kwargs") or {}).get("mode")
         if mode is None or not is_ours(mode):

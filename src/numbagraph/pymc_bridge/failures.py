@@ -16,6 +16,7 @@ from pymc.exceptions import SamplingError
 
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import OUT_OF_MEMORY
+from numbagraph.pymc_bridge.divergences import WithoutGaps
 
 ADVICE = (
     "A point is rejected, and sampling goes on, where a function raises ValueError, ArithmeticError, or an exception "
@@ -228,13 +229,13 @@ class WatchedSampler:
     def inspect(self) -> Any:
         """The draws so far."""
         self._run.raise_end()
-        return self._sampler.inspect()
+        return WithoutGaps(self._sampler.inspect())
 
     def take_results(self) -> Any:
         """The draws, once. Says how many points were rejected."""
         self._failures.finished(self._run)
         self._run.raise_end()
-        found = self._sampler.take_results()
+        found = WithoutGaps(self._sampler.take_results())
         if not self._failures.is_quiet:
             self._run.warn()
         return found

@@ -49,7 +49,8 @@ def compile_model(
     initial_points : mapping, optional
         Where chains begin, for variables or their names; others begin where PyMC would.
     jitter
-        Whether initial points are moved at random.
+        Whether initial points are moved at random. Otherwise only those elements are by which the derivative is 0,
+        of which nutpie cannot begin to adapt.
     default_initialization_strategy : {"support_point", "prior"}, optional
         Where a variable begins that says nothing about it.
 
@@ -102,6 +103,7 @@ def compile_model(
         overrides=dict(initial_points or {}),
     )
     density_function = parts.density_function(density, record, gradient=True)
+    beginning = initial if jitter else Beginning(initial, density_function)
     expand_function = expansion(parts, expanded, shapes, record)
 
     def shapes_with(data: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
@@ -122,7 +124,7 @@ def compile_model(
         _shapes=named_shapes,
         compiled_logp_func=density_function,  # nutpie asks for its `address` alone
         compiled_expand_func=expand_function,
-        initial_point_func=initial,
+        initial_point_func=beginning,
         shared_data={name: record.arrays[name] for name in parts.shared.values()},
         user_data=record.memory,
         n_expanded=expand_function.vectors.sizes[0],
@@ -131,6 +133,27 @@ def compile_model(
         expand_func=expand_function,
         reparameterized_names=transformed_names(parts.model),
     )
+
+
+NUDGE = 0.01
+"""How far elements of a point are moved, about, by which the derivative is 0."""
+
+
+class Beginning:
+    """Draws the vector that a chain begins with, where nutpie can adapt: it takes the first scales of the posterior
+    from the derivatives there, and refuses 0, as they are at modes."""
+
+    def __init__(self, initial: InitialPoint, density: VectorFunction) -> None:
+        self.initial, self.density = initial, density
+
+    def __call__(self, seed: int | None = None) -> np.ndarray:
+        x = self.initial(seed)
+        try:
+            found = self.density.entry(x)
+        except Exception:  # noqa: BLE001  the sampler meets it, too, and says so
+            return x
+        flat = found[1] == 0 if found is not NotImplemented else np.zeros(x.size, dtype=bool)
+        return np.where(flat, x + np.random.default_rng(seed).normal(0, NUDGE, x.size), x)
 
 
 def expanded_graph(parts: Parts, variables: Sequence[Any]) -> ImportedGraph:

@@ -21,7 +21,7 @@ from numbagraph.pymc_bridge.compatibility import finished
 from numbagraph.pymc_bridge.diagnosis import explain_failure
 from numbagraph.pymc_bridge.interrupted import is_whole, uninterrupted
 from numbagraph.pymc_bridge.model import compile_model, known_names
-from numbagraph.pymc_bridge.sampling_options import kept_besides, moves_at_random, seed_of, understood
+from numbagraph.pymc_bridge.sampling_options import acceptance, kept_besides, moves_at_random, seed_of, understood
 
 Seed = int | Sequence[int] | np.ndarray | np.random.Generator | np.random.RandomState | None
 
@@ -38,7 +38,7 @@ def sample(
     seed: Seed = None,
     progressbar: bool | str = True,
     quiet: bool = False,
-    target_accept: float = 0.8,
+    target_accept: float | None = None,
     init: str = "auto",
     var_names: Iterable[str] | None = None,
     initvals: Mapping[Any, Any] | None = None,
@@ -77,9 +77,10 @@ def sample(
     quiet
         Whether to say nothing: no progress, and no warnings of convergence.
     target_accept
-        Between 0 and 1: larger values give smaller steps.
+        Between 0 and 1: larger values give smaller steps. By default 0.8.
     init : {"auto", "jitter+adapt_diag", "adapt_diag"}
-        With the last one, chains begin where PyMC would, and not at points that are moved at random.
+        With the last one, chains begin where PyMC would, and not at points that are moved at random: but where a
+        derivative is 0 there, of which nutpie could not begin to adapt, that variable is moved by about 0.01.
     var_names : iterable of str, optional
         The variables to keep; all by default.
     initvals : mapping, optional
@@ -128,7 +129,8 @@ def sample(
     """
     if isinstance(model, Integral):
         raise TypeError(f"the model comes first here; write draws={model}")
-    model, given = pm.modelcontext(model), understood(options)
+    model, given = pm.modelcontext(model), understood({**options, "target_accept": target_accept})
+    accepted = acceptance(given.pop("target_accept"))
     besides, one_seed = kept_besides(idata_kwargs), seed_of(random_seed, seed)
     require_counts(draws=(draws, 1), tune=(tune, 0), chains=(chains, 1), cores=(cores, None if cores is None else 1))
     if not model.free_RVs:
@@ -151,7 +153,7 @@ def sample(
             cores=cores if cores is None else min(int(cores), chains),
             seed=one_seed,
             progress_bar=bool(progressbar) and not quiet,
-            target_accept=target_accept,
+            target_accept=accepted,
             save_warmup=not discard_tuned_samples,
             **unconstrained(bool(besides.get("include_transformed"))),
             **given,
