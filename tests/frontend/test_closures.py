@@ -107,7 +107,27 @@ def in_a_list(x):
     return held[0](1.0)
 
 
+def of_a_function_inside(x):
+    k, total = 1.0, 0.0
+    f = lambda t: sum(map(lambda s: s * k, [t]))  # noqa: C417, E731
+    for v in x:
+        k = v
+        total += f(1.0)
+    return total
+
+
+def of_what_a_comprehension_goes_over(x):
+    k, total = (1.0, 2.0), 0.0
+    f = lambda t: sum([k * t for k in k])  # noqa: E731
+    for v in x:
+        k = (v, v)
+        total += f(1.0)
+    return total
+
+
 STALE = [
+    of_a_function_inside,
+    of_what_a_comprehension_goes_over,
     of_a_lambda,
     of_a_target,
     of_a_while_loop,
@@ -153,6 +173,42 @@ def not_called_any_more(x):
     return total
 
 
+def with_a_parameter_inside(x):
+    def doubled(t):
+        added = lambda k: k + k  # noqa: E731
+        return added(t)
+
+    k = 1.0
+    for v in x:
+        k = doubled(k) - v
+    return k
+
+
+def with_a_variable_inside(x):
+    def doubled(t):
+        def added(s):
+            k = s + t
+            read = lambda: k  # noqa: E731
+            return read()
+
+        return added(t)
+
+    k = 1.0
+    for v in x:
+        k = doubled(k) - v
+    return k
+
+
+def with_a_comprehension_inside(x):
+    def added(t):
+        return sum([k * t for k in (1.0, 2.0)])
+
+    k = 1.0
+    for v in x:
+        k = added(k) - v
+    return k
+
+
 def of_a_call(x):
     first = min(range(3), key=lambda i: (i - 1) ** 2)
     total = 0.0
@@ -161,7 +217,18 @@ def of_a_call(x):
     return total + first
 
 
-@pytest.mark.parametrize("function", [in_the_step, with_a_default, not_called_any_more, of_a_call])
+SOUND = [
+    in_the_step,
+    with_a_default,
+    not_called_any_more,
+    with_a_parameter_inside,
+    with_a_variable_inside,
+    with_a_comprehension_inside,
+    of_a_call,
+]
+
+
+@pytest.mark.parametrize("function", SOUND)
 def test_functions_that_nobody_calls_with_other_values_are_compiled(function):
     np.testing.assert_allclose(graph_jit(function)(X), function(X), rtol=1e-15)
 

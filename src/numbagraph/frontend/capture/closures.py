@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from numbagraph.frontend.capture.names import free_names, method_of, stores, walk
+from numbagraph.frontend.capture.names import OWN_NAMES, children, free_names, method_of, parameters, stores, walk
 
 Function = ast.FunctionDef | ast.Lambda
 
@@ -14,8 +14,9 @@ class Closures:
     """The functions that are defined in another one."""
 
     def __init__(self, body: Sequence[ast.stmt] = ()) -> None:
-        self.functions = [each for each in walk(body) if isinstance(each, (ast.FunctionDef, ast.Lambda))]
-        self.free = {id(each): free_names(each) for each in self.functions}  # before their bodies are rewritten
+        found = list(functions_in(body))
+        self.functions = [each for each, _ in found]
+        self.free = {id(each): names for each, names in found}  # before their bodies are rewritten
         self.holders = {id(each): set[str]() for each in self.functions}
         """The variables that are a function, or hold it."""
         statements = [each for each in walk(body) if isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr))]
@@ -56,6 +57,19 @@ class Closures:
             if not more:
                 return used
             used = used | more
+
+
+def functions_in(nodes: Sequence[ast.AST], own: frozenset[str] = frozenset()) -> Iterator[tuple[Function, set[str]]]:
+    """Nested functions, those in others too, and the names that each reads from where the outermost of these stands.
+
+    ``own`` are names of the functions around the nodes.
+    """
+    for each in walk(nodes, inner=False):
+        if isinstance(each, (ast.FunctionDef, ast.Lambda)):
+            yield each, free_names(each) - own
+            yield from functions_in(children(each), own.union(parameters(each), stores(each.body)))
+        elif isinstance(each, OWN_NAMES):
+            yield from functions_in(children(each), own)
 
 
 def kept(statement: ast.stmt) -> Iterator[ast.expr]:

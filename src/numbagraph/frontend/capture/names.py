@@ -100,13 +100,31 @@ def changed(nodes: Nodes, local: Iterable[str]) -> set[str]:
     return stores(nodes) | holders & set(local)
 
 
-def parameters(function: ast.FunctionDef | ast.Lambda) -> set[str]:
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
 
 
-def free_names(function: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """The names that a nested function reads and does not bind."""
-    return loads(function) - parameters(function) - stores(function.body)
+def free_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """The names that a nested function reads and does not bind, nor a function inside of it that reads them."""
+    around = loads([function.args, *getattr(function, "decorator_list", [])])
+    return (around | _read_in(function.body)) - parameters(function) - stores(function.body)
+
+
+def _read_in(nodes: Nodes) -> set[str]:
+    """The names that nodes read from the scope in which they stand."""
+    found: set[str] = set()
+    for each in walk(nodes, inner=False):
+        match each:
+            case ast.Name(id=name, ctx=ast.Load()):
+                found.add(name)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                found |= free_names(each)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                own = stores([one.target for one in each.generators])
+                found |= _read_in(children(each)) - own | _read_in(each.generators[0].iter)
+            case ast.ClassDef():
+                found |= loads(each)
+    return found
 
 
 def kept_functions(nodes: Nodes) -> Iterator[ast.Lambda]:
