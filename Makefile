@@ -89,6 +89,7 @@ nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	.venv/bin/python -m tests.fuzz nests --minutes 60
 	.venv/bin/python -m tests.fuzz late_loops --minutes 60
 	.venv/bin/python -m tests.fuzz sequences --minutes 60
+	.venv/bin/python -m tests.fuzz compositions --minutes 60
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60
 	$(pymc)/bin/python -m tests.fuzz models --minutes 60
 	HYPOTHESIS_PROFILE=numbagraph PYTHON=.venv/bin/python .ci/arm

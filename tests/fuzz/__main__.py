@@ -14,6 +14,7 @@ FUZZERS = (
     "loops",
     "nests",
     "late_loops",
+    "compositions",
     "captured",
     "sequences",
     "surface",

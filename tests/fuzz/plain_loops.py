@@ -23,7 +23,12 @@ def scan(f: Function, init: Any, xs: Any = None, length: int | None = None, reve
 
 
 def stacked(found: Sequence[Any]) -> Any:
-    return optree.tree_map(lambda *each: np.stack(each), *found) if found else None
+    return optree.tree_map(lambda *each: array_module(each[0]).stack(each), *found) if found else None
+
+
+def array_module(array: Any) -> Any:
+    """`jax.numpy`, or NumPy, of an array."""
+    return array.__array_namespace__() if hasattr(array, "__array_namespace__") else np
 
 
 def fori_loop(lower: int, upper: int, f: Function, value: Any) -> Any:

@@ -24,12 +24,26 @@ from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry, guard_records, guards
-from tests.fuzz import captured, gradients, late_loops, loops, nests, programs, sequences, statements, surface
+from tests.fuzz import (
+    captured,
+    composition_ops,
+    compositions,
+    gradients,
+    late_loops,
+    loops,
+    nests,
+    programs,
+    sequences,
+    stand_ins,
+    statements,
+    surface,
+)
 from tests.fuzz.allocator import checks_available
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
 from tests.fuzz.runner import run_cases
 from tests.fuzz.watch import run_watched
+from tests.support.faults import go_through_points
 from tests.support.hanging import hangs_or_dies, writes_past_an_end
 
 CASES = 25
@@ -368,6 +382,48 @@ def test_a_stand_in_that_leaves_its_step_is_found(monkeypatch):
 def test_without_a_fault_late_loops_agree(monkeypatch):
     monkeypatch.setattr(late_loops, "BACKENDS", ("numba",))
     assert found(late_loops, [], monkeypatch, cases=4) == ""
+
+
+# ---- compositions ----
+
+OPS = ["sin", "multiply", "sort", "sum", "greater"]
+
+
+@pytest.fixture
+def of_few_ops(monkeypatch):
+    """Other ops need seconds until it is known how they are called."""
+    monkeypatch.setattr(composition_ops, "names", lambda: OPS)
+
+
+@pytest.fixture
+def by_differences(of_few_ops, monkeypatch):
+    """Without JAX, which compiles each primitive that it meets, and without compilers for programs."""
+    monkeypatch.setattr(compositions, "BACKENDS", ("numpy",))
+    monkeypatch.setattr(compositions, "by_jax", stand_ins.stopped)
+
+
+@pytest.mark.usefixtures("of_few_ops")
+def test_without_a_fault_compositions_agree(monkeypatch):
+    assert found(compositions, [], monkeypatch, cases=3) == ""
+
+
+@pytest.mark.usefixtures("by_differences")
+def test_without_a_fault_compositions_agree_with_differences(monkeypatch):
+    assert found(compositions, [], monkeypatch, cases=30) == ""
+
+
+@pytest.mark.usefixtures("by_differences")
+def test_a_point_that_rewriting_goes_through_is_found(monkeypatch):
+    go_through_points(monkeypatch)
+    difference = found(compositions, [], monkeypatch)
+    assert "expected, found" in difference
+    assert "ng.graph_jit(program" in difference
+
+
+@pytest.mark.usefixtures("by_differences")
+def test_a_derivative_that_a_loop_in_between_loses_is_found(monkeypatch):
+    monkeypatch.setattr("numbagraph.ops.control.scan.known_or_zero", lambda value, like: registry["zeros_like"](like))
+    assert "expected, found" in found(compositions, [], monkeypatch)
 
 
 # ---- the runner ----
