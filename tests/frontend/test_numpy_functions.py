@@ -138,6 +138,15 @@ def test_methods_of_ufuncs(name, axis):
         check(lambda x, y: ufunc.outer(x, y), X, X[0])
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.int8, np.bool_])
+def test_all_bits_of_unsigned_integers(dtype):
+    rows = np.array([[255, 3], [7, 2]]).astype(dtype)
+    for array in (rows, rows[:0]):
+        found, expected = graph_jit(lambda x: np.bitwise_and.reduce(x))(array), np.bitwise_and.reduce(array)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("ufunc", [np.fmax, np.fmin])
 def test_reductions_beside_nan(ufunc):
     """NaN is left where there is nothing else; ``initial``, ``where`` and other dtypes are NumPy's."""

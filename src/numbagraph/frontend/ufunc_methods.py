@@ -94,7 +94,10 @@ def reduce(
         shapes.require(shapes.compare("greater", count, 0), no_identity(ufunc, where), ValueError)
         return apply(registry[op], given if dtype is None else given.astype(dtype), axes, keepdims=keepdims)
     rows = rows_of(given.astype(loop_dtype(ufunc, given.dtype) if dtype is None else dtype, copy=False), axes)
-    initial = ufunc.identity if initial is np._NoValue else initial
+    if initial is np._NoValue and ufunc.identity is not None:  # -1 stands for all bits of unsigned integers, too
+        initial = np.asarray(ufunc.identity).astype(rows.dtype)[()]
+    elif initial is np._NoValue:
+        initial = None
     if initial is None:
         shapes.require(shapes.compare("greater", rows.value.shape[0], 0), no_identity(ufunc, where), ValueError)
         first, start = rows[0], 1
