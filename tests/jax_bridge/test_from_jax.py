@@ -138,8 +138,8 @@ def test_bits():
     check(lambda x: lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32), numbers)
     check(lambda x: x * lax.bitcast_convert_type(np.float64(1.5), jnp.int64), np.arange(3))
     check_gradient(lambda x: jnp.sum(x * lax.bitcast_convert_type(x, jnp.int64).astype(float)), numbers[2:4])
-    with pytest.raises(NotImplementedError, match="'bitcast_convert_type' from float64 to uint32"):
-        numbagraph.from_jax(lambda x: lax.bitcast_convert_type(x, jnp.uint32))(numbers)
+    check(lambda x: lax.bitcast_convert_type(x, jnp.uint32), numbers)
+    check(lambda x: lax.bitcast_convert_type(x.reshape(-1, 4), jnp.float64), patterns[:8].astype(np.uint16))
 
 
 def test_logarithms_and_squares_keep_their_figures():

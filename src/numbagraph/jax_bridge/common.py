@@ -15,6 +15,7 @@ from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.jax_bridge.translate import x64
+from numbagraph.ops.identity import differentiated_as
 
 MOST_FOLDED = 1024
 """Elements. Constants up to this size are computed with NumPy while a function is traced, larger ones when it runs."""
@@ -57,6 +58,13 @@ def traced(operand: Any) -> Tracer:
 def is_constant(*operands: Any) -> bool:
     """Whether NumPy knows all of them by now."""
     return not any(isinstance(each, Tracer) for each in operands)
+
+
+def derived_as(value: Any, form: Any) -> Any:
+    """A value that has the derivatives of another form of it, which is not computed."""
+    if is_constant(value, form):
+        return value
+    return Tracer(differentiated_as(traced(value).value, traced(form).value))
 
 
 def large(count: int) -> bool:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax.extend.core import ClosedJaxpr
 
+from numbagraph.frontend.loops import scan
 from numbagraph.ir.structs import Struct
 from numbagraph.jax_bridge.common import Run, is_constant, shape_of, traced
 
@@ -81,6 +83,8 @@ def along(length: int, axis: int, ndim: int) -> np.ndarray:
 
 
 def signed(indices: Any) -> Any:
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
     return indices.astype(np.int64)
 
 
@@ -109,7 +113,7 @@ def gather(_run: Run, equation: Any, operand: Any, indices: Any) -> Any:
     dtype = operand.dtype
     if 0 in windows.operand:
         return np.full(shape, missing(equation, dtype))
-    starts = windows.starts(indices) if mode == "PROMISE_IN_BOUNDS" else windows.clipped(indices)
+    starts = windows.clipped(indices)
     found = rows(windows, operand, starts)
     if found is None:
         found = np.broadcast_to(traced(operand)[windows.positions(starts)], shape)
@@ -146,10 +150,14 @@ def missing(equation: Any, dtype: np.dtype) -> Any:
     return dtype.type(np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max)
 
 
-def scatter(ufunc: np.ufunc | None) -> Callable[..., Any]:
-    """The translation of a scatter that sets elements, or does ``ufunc.at``."""
+Update = Callable[[Any, tuple[Any, ...], Any], None]
+"""Changes the elements of an array at positions, by an array of as many updates."""
 
-    def put(_run: Run, equation: Any, operand: Any, indices: Any, updates: Any) -> Any:
+
+def scatter(rule: Callable[[Run, Any], Update]) -> Callable[..., Any]:
+    """The translation of a scatter, by what it does with an element and its update."""
+
+    def put(run: Run, equation: Any, operand: Any, indices: Any, updates: Any) -> Any:
         numbers = equation.params["dimension_numbers"]
         batch = ints(getattr(numbers, "operand_batching_dims", ()))
         dropped = (*ints(numbers.inserted_window_dims), *batch)
@@ -166,38 +174,70 @@ def scatter(ufunc: np.ufunc | None) -> Callable[..., Any]:
         )
         if 0 in shape or 0 in lengths:
             return operand
-        return put_windows(windows, mode_of(equation), ufunc, operand, signed(indices), updates)
+        return put_windows(windows, mode_of(equation), rule(run, equation), operand, signed(indices), updates)
 
     return put
 
 
-def put_windows(windows: Windows, mode: str, ufunc: np.ufunc | None, operand: Any, indices: Any, updates: Any) -> Any:
+def updated_by(ufunc: np.ufunc) -> Callable[[Run, Any], Update]:
+    """``ufunc.at``."""
+
+    def update(result: Any, positions: tuple[Any, ...], updates: Any) -> None:
+        whole = [np.broadcast_to(each, updates.shape) for each in positions]
+        ufunc.at(result, tuple(whole), updates)
+
+    return lambda _run, _equation: update
+
+
+def set_or_apply(run: Run, equation: Any) -> Update:
+    """An assignment; or a function of elements, which is applied once for each position that names an element."""
+    jaxpr = equation.params["update_jaxpr"]
+    if jaxpr is None:
+        return lambda result, positions, updates: result.__setitem__(positions, updates)
+    combine = ClosedJaxpr(jaxpr, equation.params["update_consts"])
+
+    def update(result: Any, positions: tuple[Any, ...], updates: Any) -> None:
+        whole = [np.broadcast_to(each, updates.shape).reshape(-1) for each in positions]
+
+        def step(array: Any, place: Sequence[Any]) -> tuple[Any, None]:
+            *position, value = place
+            (found,) = run.closed(combine, [array[tuple(position)], value])
+            changed = array.copy()
+            changed[tuple(position)] = found
+            return changed, None
+
+        last, _ = scan(step, result, (*map(traced, whole), updates.reshape(-1)))
+        result[...] = last
+
+    return update
+
+
+def put_windows(windows: Windows, mode: str, update: Update, operand: Any, indices: Any, updates: Any) -> Any:
     """The operand with updates. Those of windows that are not inside, which are dropped, go to a row of their own."""
     updates = traced(updates)
     if mode == "CLIP":
-        return updated(traced(operand), windows.positions(windows.clipped(indices)), ufunc, updates)
+        return updated(traced(operand), windows.positions(windows.clipped(indices)), update, updates)
     starts, inside = windows.starts(indices), windows.are_inside(indices)
     if mode == "PROMISE_IN_BOUNDS" or (is_constant(inside) and np.all(inside)):
-        return updated(traced(operand), windows.positions(starts), ufunc, updates)
+        return updated(traced(operand), windows.positions(starts), update, updates)
     axis, length = windows.started[0], windows.operand[windows.started[0]]
     more = [*windows.operand]
     more[axis] = 1
     longer = np.concatenate([traced(operand), np.zeros(more, operand.dtype)], axis=axis)
     positions = list(windows.positions(windows.clipped(indices)))
     positions[axis] = np.where(windows.outside(inside), positions[axis], length)
-    found = updated(longer, tuple(positions), ufunc, updates)
+    found = updated(longer, tuple(positions), update, updates)
     return found[(slice(None),) * axis + (slice(0, length),)]
 
 
-def updated(operand: Any, positions: tuple[Any, ...], ufunc: np.ufunc | None, updates: Any) -> Any:
-    result = operand.copy()
+def updated(operand: Any, positions: tuple[Any, ...], update: Update, updates: Any) -> Any:
+    """A copy of an array that is updated; an array of no dimensions is one of a single element meanwhile."""
     if not positions:
-        return updates if ufunc is None else ufunc(result, updates)
-    if ufunc is None:
-        result[positions] = updates
-    else:
-        whole = [np.broadcast_to(each, updates.shape) for each in positions]
-        ufunc.at(result, tuple(whole), updates)
+        single = operand.reshape((1,)).copy()
+        update(single, (np.zeros(1, np.int64),), updates.reshape((1,)))
+        return single.reshape(())
+    result = operand.copy()
+    update(result, positions, updates)
     return result
 
 

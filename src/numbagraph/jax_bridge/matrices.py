@@ -1,4 +1,5 @@
-"""JAX's primitives of linear algebra. Where there is no solution they give NaN, as JAX's do."""
+"""JAX's primitives of linear algebra. Where there is no factor they give NaN, as JAX's do; a solution with a singular
+triangle has what divisions by zero give."""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from numbagraph import linalg
-from numbagraph.frontend.tracing import apply
+from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.common import Run, traced
+from numbagraph.ops.linalg.common import triangular_solution
 
 
 def transposed(x: Any) -> Any:
@@ -34,13 +36,11 @@ def triangular_solve(_run: Run, equation: Any, a: Any, b: Any) -> Any:
 
 def solve_triangular(params: Any, transpose: bool, a: Any, b: Any) -> Any:
     a = np.conj(a) if params["conjugate_a"] and a.dtype.kind == "c" else a
-    return linalg.solve_triangular(
-        traced(a),
-        traced(b),
-        trans=1 if transpose else 0,
-        lower=params["lower"],
-        unit_diagonal=params["unit_diagonal"],
+    a, b = traced(a), traced(b)
+    found = triangular_solution(
+        a.value, b.value, trans=int(transpose), lower=params["lower"], unit_diagonal=params["unit_diagonal"]
     )
+    return Tracer(found)
 
 
 def lu(_run: Run, equation: Any, x: Any) -> list[Any]:

@@ -11,8 +11,17 @@ import numpy as np
 
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import registry
+from numbagraph.jax_bridge.bits import in_order
 from numbagraph.jax_bridge.common import Run, dtype_of, is_constant, large, shape_of, traced
-from numbagraph.jax_bridge.gathering import dynamic_slice, dynamic_update_slice, gather, ints, scatter
+from numbagraph.jax_bridge.gathering import (
+    dynamic_slice,
+    dynamic_update_slice,
+    gather,
+    ints,
+    scatter,
+    set_or_apply,
+    updated_by,
+)
 
 
 def broadcast_in_dim(_run: Run, equation: Any, x: Any, *_: Any) -> Any:
@@ -84,9 +93,9 @@ def dot_general(_run: Run, equation: Any, a: Any, b: Any) -> Any:
     rest = [each for axis, each in enumerate(own_a) if axis not in (*contracted_a, *batch_a)]
     rest += [each for axis, each in enumerate(own_b) if axis not in (*contracted_b, *batch_b)]
     dtype = dtype_of(equation.outvars[0])
-    if dtype.kind == "b":
-        raise NotImplementedError("from_jax has no translation of JAX's primitive 'dot_general' of bools")
     text = f"{''.join(own_a)},{''.join(own_b)}->{''.join([*batch, *rest])}"
+    if dtype.kind == "b":
+        return np.einsum(text, a.astype(np.int64), b.astype(np.int64)) > 0
     return np.einsum(text, a.astype(dtype), b.astype(dtype))
 
 
@@ -151,6 +160,11 @@ def by_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
     return lambda x, axis: ufunc.accumulate(x, axis=axis)
 
 
+def after_zero(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A running sum that begins with 0, to which -0 is added, too."""
+    return lambda x, axis: function(x if x.dtype.kind in "iub" else x + x.dtype.type(0), axis=axis)
+
+
 def sort(_run: Run, equation: Any, *operands: Any) -> list[Any]:
     axis, keys = equation.params["dimension"], equation.params["num_keys"]
     if len(operands) == 1:
@@ -167,9 +181,9 @@ def top_k(_run: Run, equation: Any, x: Any) -> list[Any]:
 
 
 def first_of(x: Any, count: int, axis: int) -> list[Any]:
-    """The largest elements, of equal ones the first, with their positions."""
+    """The last elements in the total order of numbers, of equal ones the first, with their positions."""
     length = x.shape[axis]
-    order = length - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+    order = length - 1 - np.flip(np.argsort(np.flip(in_order(x), axis), axis=axis, kind="stable"), axis)
     first = np.moveaxis(np.moveaxis(order, axis, -1)[..., :count], -1, axis)
     return [np.take_along_axis(x, first, axis), first]
 
@@ -219,11 +233,11 @@ TABLE: dict[str, Callable[..., Any]] = {
     "argmin": argument_of(np.argmin),
     "broadcast_in_dim": broadcast_in_dim,
     "concatenate": concatenate,
-    "cumlogsumexp": running(by_ufunc(np.logaddexp)),
+    "cumlogsumexp": running(after_zero(by_ufunc(np.logaddexp))),
     "cummax": running(by_ufunc(np.maximum)),
     "cummin": running(by_ufunc(np.minimum)),
     "cumprod": running(np.cumprod),
-    "cumsum": running(np.cumsum),
+    "cumsum": running(after_zero(np.cumsum)),
     "device_put": all_the_same,
     "dot_general": dot_general,
     "dynamic_slice": dynamic_slice,
@@ -245,12 +259,12 @@ TABLE: dict[str, Callable[..., Any]] = {
     "reduce_xor": bits(np.bitwise_xor, np.logical_xor.reduce),
     "reshape": reshape,
     "rev": lambda _run, equation, x: np.flip(x, ints(equation.params["dimensions"])),
-    "scatter": scatter(None),
-    "scatter-add": scatter(np.add),
-    "scatter-max": scatter(np.maximum),
-    "scatter-min": scatter(np.minimum),
-    "scatter-mul": scatter(np.multiply),
-    "scatter-sub": scatter(np.subtract),
+    "scatter": scatter(set_or_apply),
+    "scatter-add": scatter(updated_by(np.add)),
+    "scatter-max": scatter(updated_by(np.maximum)),
+    "scatter-min": scatter(updated_by(np.minimum)),
+    "scatter-mul": scatter(updated_by(np.multiply)),
+    "scatter-sub": scatter(updated_by(np.subtract)),
     "slice": sliced,
     "sort": sort,
     "split": split,

@@ -60,6 +60,18 @@ def triangular_evaluate(a: Any, b: Any, *, trans: int, lower: bool, unit_diagona
     )
 
 
+def triangular_by_blas(a: Any, b: Any, *, trans: int, lower: bool, unit_diagonal: bool) -> Any:
+    """What the divisions by zeros of a singular triangle give."""
+    (solve,) = load("scipy.linalg:get_blas_funcs")(("trsm",), (a, b))
+    return solve(1.0, a, b, lower=lower, trans_a=trans, diag=unit_diagonal)
+
+
+def triangular_reference(a: Any, b: Any, *, on_error: str = "raise", **attrs: Any) -> Any:
+    if on_error == "ignore":
+        return reference(SYSTEM)(triangular_by_blas)(a, b, **attrs)
+    return reference(SYSTEM)(triangular_evaluate)(a, b, on_error=on_error, **attrs)
+
+
 def with_equal_batches(a: Any, b: Any) -> list[Any]:
     """Both stacks of matrices in JAX: its solvers take a matrix beside a stack of them for a batch of vectors."""
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -101,7 +113,7 @@ TRIANGULAR_OPTIONS = [
 solve_triangular = core_op(
     "scipy.linalg:solve_triangular",
     SYSTEM,
-    evaluate=reference(SYSTEM)(triangular_evaluate),
+    evaluate=triangular_reference,
     library=triangular.solve_by_blas,
     small=triangular.solve_loops,
     frontend=solve_triangular_frontend,
