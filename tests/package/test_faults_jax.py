@@ -5,6 +5,10 @@ import functools
 import numpy as np
 import pytest
 
+from numbagraph.ir import structs
+from numbagraph.ir.op import registry
+from tests.ops.test_branch_cuts import check_cuts
+
 jax = pytest.importorskip("jax")
 
 from numbagraph.jax_bridge import gathering, matrices, signed_zeros  # noqa: E402
@@ -68,3 +72,12 @@ def test_an_index_that_is_not_moved_inside_is_caught(monkeypatch):
     monkeypatch.setattr(gathering.Windows, "clipped", gathering.Windows.starts)
     with pytest.raises((AssertionError, IndexError)):
         check_row("gather")
+
+
+@pytest.mark.usefixtures("own_registry")
+@pytest.mark.parametrize("name", ["sqrt", "arcsin", "arccosh", "arcsinh"])
+def test_the_other_side_of_a_cut_of_the_backend_is_caught(name):
+    planted = structs.replace(registry[name], name=f"altered_{name}", jnp=getattr(jax.numpy, name))
+    check_cuts(registry[name], "jax", name)
+    with pytest.raises(AssertionError):
+        check_cuts(registry.register(planted), "jax", name)

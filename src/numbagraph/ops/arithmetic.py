@@ -17,6 +17,7 @@ from numbagraph.ir.op import boxing, load
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ir.values import Constant, Node, Op, Value
 from numbagraph.ops.comparison import equal, greater_equal, logical_and
+from numbagraph.ops.cuts import mirrored
 from numbagraph.ops.exponential import log
 from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.rounding import rint, trunc
@@ -146,7 +147,14 @@ square = elementwise(np.square, emit=scalar.square, vjp=lambda g, y, x: (g * (x 
 reciprocal = elementwise(
     np.reciprocal, emit=scalar.reciprocal, vjp=lambda g, y, x: (-(g * (y * y)),), domain=(0.5, 3.0), cost=4
 )
-sqrt = elementwise(np.sqrt, emit=scalar.square_root, vjp=lambda g, y, x: (g / (y * 2),), domain=(0.1, 5.0), cost=5)
+sqrt = elementwise(
+    np.sqrt,
+    emit=scalar.square_root,
+    jnp=mirrored("sqrt", "imag"),
+    vjp=lambda g, y, x: (g / (y * 2),),
+    domain=(0.1, 5.0),
+    cost=5,
+)
 cbrt = elementwise(
     np.cbrt, emit=vecmath.cbrt, vjp=lambda g, y, x: (g / (y * y * 3),), domain=(0.1, 5.0), cost=20, ulp=4
 )

@@ -12,14 +12,27 @@ from numbagraph.intrinsics.formula import by_kind, formula
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.comparison import equal
+from numbagraph.ops.cuts import mirrored
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.selection import where
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
 
-exp = elementwise(np.exp, emit=by_kind(f=vecmath.exp, c=complexes.exp), vjp=lambda g, y, x: (g * y,), cost=15, ulp=4)
+exp = elementwise(
+    np.exp,
+    emit=by_kind(f=vecmath.exp, c=complexes.exp),
+    jnp=mirrored("exp", "imag"),
+    vjp=lambda g, y, x: (g * y,),
+    cost=15,
+    ulp=4,
+)
 exp2 = elementwise(
-    np.exp2, emit=by_kind(f=vecmath.exp2, c=complexes.exp2), vjp=lambda g, y, x: (g * y * LOG_2,), cost=15, ulp=4
+    np.exp2,
+    emit=by_kind(f=vecmath.exp2, c=complexes.exp2),
+    jnp=mirrored("exp2", "imag"),
+    vjp=lambda g, y, x: (g * y * LOG_2,),
+    cost=15,
+    ulp=4,
 )
 expm1 = elementwise(
     np.expm1,

@@ -12,18 +12,30 @@ from numbagraph.blockwise.promotion import as_value, inexact_rule
 from numbagraph.intrinsics import complexes, elementary, reals, vecmath
 from numbagraph.intrinsics.formula import by_kind
 from numbagraph.ir.values import Value
+from numbagraph.ops import cuts
 from numbagraph.ops.arithmetic import absolute, imag, real, sqrt
+from numbagraph.ops.cuts import mirrored
 from numbagraph.ops.identity import with_derivative
 from numbagraph.ops.selection import where
 
 sin = elementwise(
-    np.sin, emit=by_kind(f=vecmath.sin, c=complexes.sin), vjp=lambda g, y, x: (g * cos(x),), cost=20, ulp=4
+    np.sin,
+    emit=by_kind(f=vecmath.sin, c=complexes.sin),
+    jnp=mirrored("sin", "real"),
+    vjp=lambda g, y, x: (g * cos(x),),
+    cost=20,
+    ulp=4,
 )
 cos = elementwise(
     np.cos, emit=by_kind(f=vecmath.cos, c=complexes.cos), vjp=lambda g, y, x: (-(g * sin(x)),), cost=20, ulp=4
 )
 tan = elementwise(
-    np.tan, emit=by_kind(f=vecmath.tan, c=complexes.tan), vjp=lambda g, y, x: (g * (y * y + 1),), cost=25, ulp=4
+    np.tan,
+    emit=by_kind(f=vecmath.tan, c=complexes.tan),
+    jnp=mirrored("tan", "real"),
+    vjp=lambda g, y, x: (g * (y * y + 1),),
+    cost=25,
+    ulp=4,
 )
 # Of slopes that are infinite at an edge, the derivatives are written in products: quotients would be NaN there.
 _arcsin_slope = with_derivative("arcsin_slope", lambda g, y, value, x: (None, g * (x * y * y * y)))
@@ -43,6 +55,7 @@ def arcsin_slope(x: Value) -> Value:
 arcsin = elementwise(
     np.arcsin,
     emit=by_kind(f=vecmath.arcsin, c=complexes.arcsin),
+    jnp=mirrored("arcsin", "imag"),
     vjp=lambda g, y, x: (g * arcsin_slope(x),),
     domain=(-0.9, 0.9),
     cost=20,
@@ -51,6 +64,7 @@ arcsin = elementwise(
 arccos = elementwise(
     np.arccos,
     emit=by_kind(f=vecmath.arccos, c=complexes.arccos),
+    jnp=mirrored("arccos", "imag"),
     vjp=lambda g, y, x: (-(g * arcsin_slope(x)),),
     domain=(-0.9, 0.9),
     cost=20,
@@ -59,6 +73,7 @@ arccos = elementwise(
 arctan = elementwise(
     np.arctan,
     emit=by_kind(f=vecmath.arctan, c=complexes.arctan),
+    jnp=mirrored("arctan", "imag", below=True),
     vjp=lambda g, y, x: (g / (x * x + 1),),
     cost=20,
     ulp=4,
@@ -83,6 +98,7 @@ cosh = elementwise(
 tanh = elementwise(
     np.tanh,
     emit=by_kind(f=vecmath.tanh, c=complexes.tanh),
+    jnp=mirrored("tanh", "imag"),
     vjp=lambda g, y, x: (g * ((1 - y) * (y + 1)),),
     cost=20,
     ulp=4,
@@ -90,6 +106,7 @@ tanh = elementwise(
 arcsinh = elementwise(
     np.arcsinh,
     emit=by_kind(f=vecmath.arcsinh, c=complexes.arcsinh),
+    jnp=mirrored("arcsinh", "real"),
     vjp=lambda g, y, x: (g / sqrt(x * x + 1),),
     cost=20,
     ulp=4,
@@ -97,6 +114,7 @@ arcsinh = elementwise(
 arccosh = elementwise(
     np.arccosh,
     emit=by_kind(f=vecmath.arccosh, c=complexes.arccosh),
+    jnp=cuts.arccosh,
     vjp=lambda g, y, x: (g * _arccosh_slope.bind(1 / (sqrt(x - 1) * sqrt(x + 1)), x),),
     domain=(1.1, 5.0),
     cost=20,
@@ -105,6 +123,7 @@ arccosh = elementwise(
 arctanh = elementwise(
     np.arctanh,
     emit=by_kind(f=vecmath.arctanh, c=complexes.arctanh),
+    jnp=mirrored("arctanh", "real"),
     vjp=lambda g, y, x: (g * _arctanh_slope.bind(1 / ((1 - x) * (x + 1)), x),),
     domain=(-0.9, 0.9),
     cost=20,
