@@ -117,6 +117,8 @@ class Importer:
         self.arrays: dict[Input, np.ndarray] = {}
         self.constancy: dict[Value, bool] = {}
         """Of values that were asked for, whether they depend on constants alone."""
+        self.read: dict[Any, Any] = {}
+        """What shared variables held whose values are taken as they are."""
         self.requirements: list[Requirement] = []
         self.check_parameters = check_parameters
         """Whether parameters of distributions are checked."""
@@ -176,7 +178,7 @@ class Importer:
     def part(self) -> Importer:
         """An importer that has nothing yet, for a part of the same graph."""
         inside = Importer(check_parameters=self.check_parameters)
-        inside.arrays, inside.constancy = self.arrays, self.constancy
+        inside.arrays, inside.constancy, inside.read = self.arrays, self.constancy, self.read
         inside.requirements, inside.python_calls = self.requirements, self.python_calls
         return inside
 
@@ -189,7 +191,7 @@ class Importer:
         if isinstance(variable, Constant):
             data = variable.data
         elif isinstance(variable, SharedVariable):
-            data = variable.get_value(borrow=True)
+            data = self.read[variable] = variable.get_value(borrow=True)
         else:
             raise ValueError(f"{describe(variable)} is needed, but it is not among the inputs")
         if not hasattr(variable.type, "dtype"):

@@ -13,7 +13,7 @@ from pymc.pytensorf import compile as compile_pytensor
 from pymc.pytensorf import find_rng_nodes, replace_rng_nodes, reseed_rngs
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.mode import Mode, optdb
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import in2out, node_rewriter
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
@@ -55,13 +55,18 @@ class InitialPoint:
         self.overrides = overrides or {}
         self.lock = new_lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The model with what draws the variables: PyMC finds that by classes that users make, in one process alone."""
+        options = (self.jitter, self.strategy, self.overrides)
+        return restored, (self.model, self.names, options, self.expressions)
+
     @cached_property
-    def function(self) -> tuple[Callable[[], Any], list[Any]]:
-        """What draws, and the generators that it draws from."""
+    def expressions(self) -> list[Variable]:
+        """What the variables are drawn by."""
         model: Any = self.model
         values = {model.rvs_to_values[each].name: each for each in model.free_RVs}
         variables = [values[name] for name in self.names]
-        expressions = make_initial_point_expression(
+        return make_initial_point_expression(
             free_rvs=variables,
             rvs_to_transforms=model.rvs_to_transforms,
             initval_strategies={**model.rvs_to_initial_values, **convert_str_to_rv_dict(model, self.overrides)},
@@ -69,8 +74,12 @@ class InitialPoint:
             default_strategy=self.strategy,
             return_transformed=True,
         )
+
+    @cached_property
+    def function(self) -> tuple[Callable[[], Any], list[Any]]:
+        """What draws, and the generators that it draws from."""
         with pytensor.config.change_flags(cxx=""):
-            compiled = compile_pytensor([], replace_rng_nodes(expressions), mode=PYTHON_CODE)
+            compiled = compile_pytensor([], replace_rng_nodes(self.expressions), mode=PYTHON_CODE)
         return compiled, find_rng_nodes(compiled.maker.fgraph.outputs)
 
     def values(self, seed: int | None = None) -> list[np.ndarray]:
@@ -82,3 +91,11 @@ class InitialPoint:
 
     def __call__(self, seed: int | None = None) -> np.ndarray:
         return np.concatenate([np.ravel(each).astype(np.float64) for each in self.values(seed)] or [np.zeros(0)])
+
+
+def restored(model: Any, names: Sequence[str], options: tuple[Any, ...], expressions: list[Variable]) -> InitialPoint:
+    """What was pickled."""
+    jitter, strategy, overrides = options
+    found = InitialPoint(model, names, jitter=jitter, strategy=strategy, overrides=overrides)
+    found.expressions = expressions
+    return found

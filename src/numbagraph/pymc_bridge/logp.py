@@ -11,7 +11,6 @@ import numpy as np
 import pymc as pm
 import pytensor
 from pymc.distributions.custom import CustomDistRV
-from pymc.model.transform.optimization import freeze_dims_and_data
 from pymc.pytensorf import constant_fold
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
@@ -33,9 +32,9 @@ from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, Unsupported
 from numbagraph.pymc_bridge.initial_point import PYTHON_CODE, InitialPoint
 from numbagraph.pymc_bridge.minibatches import Minibatches
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
-from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.python_calls import PythonCalls
+from numbagraph.pymc_bridge.snapshot import Snapshot, unpickled
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.pymc_bridge.switches import SWITCHES
 from numbagraph.rewrite.engine import rewrite_values
@@ -52,13 +51,12 @@ MOST_NAMES = 8
 class Point:
     """The free variables of a model, flattened into one vector of doubles in the order of `pm.Model.initial_point`."""
 
-    def __init__(self, original: pm.Model, model: Any) -> None:
-        """``model`` is ``original``, or made of it by freezing, which changes the order of its variables."""
-        self.model = model
-        self.names = [original.rvs_to_values[variable].name for variable in original.free_RVs]
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.model = model = snapshot.model
+        self.names = snapshot.names
         values = {variable.name: variable for variable in model.value_vars}
         self.variables: list[Any] = [values[name] for name in self.names]
-        self.shapes = self._shapes()
+        snapshot.shapes = self.shapes = snapshot.shapes or self._shapes()
         self.size = sum(part.size for part in parts_of(self.shapes))
 
     def _shapes(self) -> list[tuple[int, ...]]:
@@ -117,23 +115,6 @@ def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
     return found
 
 
-def frozen(model: pm.Model) -> pm.Model:
-    """The model with data and dimensions as constants, so that lengths are known.
-
-    PyMC cannot freeze every model. What is not frozen is read once, when the model is compiled.
-    """
-    changing = (*model.dim_lengths.values(), *model.data_vars)
-    if not any(isinstance(each, SharedVariable) for each in changing):
-        return model
-    try:
-        with pytensor.config.change_flags(traceback__limit=0):  # the lines that copies are made on are not the user's
-            found = freeze_dims_and_data(model)
-    except (NotImplementedError, AssertionError):  # the latter for dimensions without a name
-        return model
-    copy_lines((each, found[name]) for name, each in model.named_vars.items())
-    return found
-
-
 LIBRARIES = ("abc", "builtins", "pymc.", "pytensor.")
 """Where the classes of ops are that no user wrote; classes made by a call are in `abc`."""
 
@@ -185,19 +166,15 @@ def as_double(value: Value, variable: Variable) -> Value:
 class Parts:
     """A model on its way to native code: its point, its data, and graphs of both."""
 
-    def __init__(self, original: pm.Model, *, freeze: bool, minibatches: Minibatches | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, *, minibatches: Minibatches | None = None) -> None:
         """With ``minibatches``, rows that are drawn at random become data."""
         self.minibatches = minibatches
-        self.model: Any = frozen(original) if freeze else original
-        self.order = {each.name: number for number, each in enumerate(original.unobserved_RVs)}
-        """The variables that a trace has: freezing changes their order."""
-        self.freeze = freeze
-        self.check_parameters = original.check_bounds
-        self.point = Point(original, self.model)
+        self.snapshot, self.model, self.freeze = snapshot, snapshot.model, snapshot.freeze
+        self.point = Point(snapshot)
         self.shared: dict[Any, str] = {}
         """Variables that may change, and what their values are called; some have no names."""
         self.failures = Failures()
-        self.python_calls = PythonCalls(self.shapes_at_initial_point, self.failures)
+        self.python_calls = PythonCalls(self.shapes_at_initial_point, self.failures, snapshot.warned)
 
     def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
         """The shared variables that some variables depend on and that may change."""
@@ -227,7 +204,8 @@ class Parts:
             variables = self.minibatches.replaced(variables)
         shared, inputs = self.add_shared(variables), self.point.inputs()
         with shapes.collect_guards() as guards:
-            importer = Importer(check_parameters=self.check_parameters)
+            importer = Importer(check_parameters=self.snapshot.check_parameters)
+            importer.read = self.snapshot.read
             importer.python_calls = self.python_calls
             importer.values.update({each: checked_input(each, self.shared[each]) for each in shared})
             self.point.bind(importer, inputs)
@@ -246,7 +224,9 @@ class Parts:
             results = [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
             return rewrite_values(results, SWITCHES)
 
-        return self.graph([density_of(self.model)], "logp", build)
+        if self.snapshot.density is None:
+            self.snapshot.density = density_of(self.model)
+        return self.graph([self.snapshot.density], "logp", build)
 
     def record(self, *graphs: ImportedGraph) -> Record:
         """What native code reads: shared variables, and what graphs captured."""
@@ -274,9 +254,10 @@ class Parts:
 class CompiledLogp(Public):
     """The log-density of a model: what `compile_logp` returns."""
 
-    def __init__(self, original: pm.Model, *, gradient: bool, freeze: bool) -> None:
+    def __init__(self, snapshot: Snapshot, *, gradient: bool) -> None:
+        self._snapshot = snapshot
         self._minibatches = Minibatches()
-        parts = Parts(original, freeze=freeze, minibatches=self._minibatches)
+        parts = Parts(snapshot, minibatches=self._minibatches)
         self.point = parts.point
         self.has_gradient = gradient and self.point.is_continuous
         graph = parts.density(gradient=self.has_gradient)
@@ -287,6 +268,19 @@ class CompiledLogp(Public):
 
     def __repr__(self) -> str:
         return f"<log-density{' and gradient' if self.has_gradient else ''} of {self.point!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The model, which is compiled again where it is unpickled: the code is found on disk.
+
+        A copy has its own data: those that shared variables hold when it is made.
+        """
+        return restored, (self._snapshot.pickled({"gradient": self.has_gradient}),)
+
+    def __copy__(self) -> CompiledLogp:
+        return self
+
+    def __deepcopy__(self, memo: object) -> CompiledLogp:
+        return self
 
     @property
     def address(self) -> int:
@@ -433,4 +427,11 @@ def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = Tru
     >>> gradient
     array([-1.])
     """
-    return CompiledLogp(pm.modelcontext(model), gradient=gradient, freeze=freeze)
+    return CompiledLogp(Snapshot(pm.modelcontext(model), freeze=freeze), gradient=gradient)
+
+
+@collector_at_rest
+def restored(pickled: bytes) -> CompiledLogp:
+    """What was pickled, compiled again."""
+    snapshot, options = unpickled(pickled)
+    return CompiledLogp(snapshot, **options)

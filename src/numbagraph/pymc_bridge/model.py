@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ import pymc as pm
 
 from numbagraph.forking import importing
 from numbagraph.frontend.tracebacks import for_users
+from numbagraph.ir.structs import Struct
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, parts_of
+from numbagraph.pymc_bridge.snapshot import Snapshot, unpickled
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.interpret import bind, check_entry, evaluate
 
@@ -74,12 +76,34 @@ def compile_model(
     >>> compile_model(model).shapes
     {'x_log__': (2,), 'x': (2,)}
     """
+    if not isinstance(initial_points or {}, Mapping):
+        raise TypeError("initial points are one mapping from variables to values, which holds for all chains")
+    snapshot = Snapshot(pm.modelcontext(model), freeze=freeze)
+    initial = InitialPoint(
+        snapshot.model,
+        snapshot.names,
+        jitter=jitter,
+        strategy=default_initialization_strategy,
+        overrides={getattr(each, "name", each): value for each, value in (initial_points or {}).items()},
+    )
+    return compiled_of(snapshot, initial, None if var_names is None else tuple(var_names))
+
+
+@collector_at_rest
+def restored(pickled: bytes) -> CompiledPyMCModel:
+    """What was pickled, compiled again."""
+    snapshot, options = unpickled(pickled)
+    adaptation = options.pop("adaptation")
+    model = compiled_of(snapshot, **options)
+    return model if adaptation is None else model.with_transform_adapt(**adaptation)
+
+
+def compiled_of(snapshot: Snapshot, initial: InitialPoint, var_names: Sequence[str] | None) -> CompiledPyMCModel:
+    """A model, compiled."""
     with importing:
         from numbagraph.pymc_bridge.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
 
-    if not isinstance(initial_points or {}, Mapping):
-        raise TypeError("initial points are one mapping from variables to values, which holds for all chains")
-    parts = Parts(pm.modelcontext(model), freeze=freeze)
+    parts = Parts(snapshot)
     point = parts.point
     if not point.is_continuous:
         names = ", ".join(each.name for each in point.variables if np.dtype(each.type.dtype).kind != "f")
@@ -95,15 +119,8 @@ def compile_model(
     names = [*point.names, *(each.name for each in variables)]
     named_shapes = dict(zip(names, [*point.shapes, *shapes], strict=True))
     shape_info = (names, slices_of([*point.shapes, *shapes]), [*point.shapes, *shapes])
-    initial = InitialPoint(
-        parts.model,
-        point.names,
-        jitter=jitter,
-        strategy=default_initialization_strategy,
-        overrides=dict(initial_points or {}),
-    )
     density_function = parts.density_function(density, record, gradient=True)
-    beginning = initial if jitter else Beginning(initial, density_function)
+    beginning = initial if initial.jitter else Beginning(initial, density_function)
     expand_function = expansion(parts, expanded, shapes, record)
 
     def shapes_with(data: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
@@ -118,6 +135,7 @@ def compile_model(
         parts.shared,
         shapes_with=shapes_with,
         failures=parts.failures,
+        recipe=Recipe(restored, snapshot, {"initial": initial, "var_names": var_names}, parts.shared),
         _n_dim=point.size,
         dims=dimensions(parts.model),
         _coords=coordinates(parts, named_shapes),
@@ -133,6 +151,20 @@ def compile_model(
         expand_func=expand_function,
         reparameterized_names=transformed_names(parts.model),
     )
+
+
+class Recipe(Struct, eq=False):
+    """How a compiled model is made again: a function of what is pickled, and that."""
+
+    make: Callable[[bytes], Any]
+    snapshot: Snapshot
+    options: Mapping[str, Any]
+    shared: Mapping[Any, str]
+    """Variables that hold data, and what these are called."""
+
+    def pickled(self, data: Mapping[str, np.ndarray], adaptation: Mapping[str, Any] | None) -> bytes:
+        held = {each: data[name] for each, name in self.shared.items()}
+        return self.snapshot.pickled({**self.options, "adaptation": adaptation}, held)
 
 
 NUDGE = 0.01
@@ -175,9 +207,9 @@ def transformed_names(model: Any) -> list[str]:
 
 def variables_behind(parts: Parts, var_names: Iterable[str] | None) -> list[Any]:
     """The variables that follow from those of a point: untransformed ones, and deterministic ones."""
-    kept = parts.order if var_names is None else known_names(parts.order, var_names)
+    kept = parts.snapshot.order if var_names is None else known_names(parts.snapshot.order, var_names)
     rest = [each for each in parts.model.unobserved_value_vars if each.name not in parts.point.names]
-    return sorted((each for each in rest if each.name in kept), key=lambda each: parts.order[each.name])
+    return sorted((each for each in rest if each.name in kept), key=lambda each: parts.snapshot.order[each.name])
 
 
 def known_names(known: Collection[str], var_names: Iterable[str]) -> list[str]:

@@ -23,6 +23,19 @@ class NativeModel(CompiledPyMCModel):
     failures: Failures = field(default_factory=Failures)
     """What hears of calls of native code that fail."""
 
+    recipe: Any = None
+    """How the model is made again where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The model and its data, compiled again where it is unpickled: the code is found on disk."""
+        return self.recipe.make, (self.recipe.pickled(self.shared_data, self._transform_adapt_args),)
+
+    def __copy__(self) -> NativeModel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> NativeModel:
+        return self
+
     def _make_sampler(self, *arguments: Any, **options: Any) -> WatchedSampler:
         run, failures, initial_point = self.failures.new_run(), self.failures, self.initial_point_func
 

@@ -34,12 +34,12 @@ Shapes = Callable[[Apply], Sequence[tuple[int, ...]] | None]
 class PythonCalls:
     """Makes callbacks of applications of ops, for one compiled model."""
 
-    def __init__(self, probe: Shapes, failures: Failures) -> None:
+    def __init__(self, probe: Shapes, failures: Failures, warned: set[str]) -> None:
         self.probe = probe
         """The shapes of results, for an op that says nothing about them."""
         self.failures = failures
         self.known: dict[Any, Callback] = {}
-        self.warned: set[str] = set()
+        self.warned = warned
 
     def __call__(self, importer: Importer, node: Apply) -> list[Value] | None:
         """The results of an application; None if it is not one of arrays, or has no Python code."""
