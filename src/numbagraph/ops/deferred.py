@@ -137,7 +137,7 @@ NAMES = {
     "special": (
         "expit logit log_expit softplus log1mexp log1mexp_slope huber erf erfc erfcx erfinv erfcinv ndtr ndtri "
         "log_ndtr inverse_mills_ratio above_asymptote owens_t gammaln gamma loggamma digamma polygamma_of polygamma "
-        "per xlogy xlog1py entr rel_entr kl_div"
+        "per share_per share log_per xlogy xlog1py entr rel_entr kl_div"
     ),
     "statistics": "count_nonzero mean var std average ptp",
     "tensors": "tensorinv tensorsolve logspace geomspace",
