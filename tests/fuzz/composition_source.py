@@ -55,7 +55,8 @@ class Program:
     levels: tuple[Level, ...]
     function: tuple[str, str]
     kind: str
-    ops: tuple[str, ...] = ()
+    ops: tuple[composition_ops.Use, ...] = ()
+    """The ops of the program that was drawn first."""
 
     @property
     def cost(self) -> int:
@@ -68,7 +69,7 @@ class Program:
     def kinds(self) -> list[str]:
         """What it is made of."""
         levels = [name for each in self.levels for name in (f"point: {each.kind}", f"by: {each.transformation}")]
-        return [f"place: {self.place}", f"of: {self.kind}", *levels, *self.ops]
+        return [f"place: {self.place}", f"of: {self.kind}", *levels, *(each.name for each in self.ops)]
 
     @property
     def source(self) -> str:
@@ -103,7 +104,7 @@ class Draw:
     def __init__(self, rng: np.random.Generator, ops: Sequence[str]) -> None:
         self.rng = rng
         self.among = ops
-        self.ops: list[str] = []
+        self.ops: list[composition_ops.Use] = []
 
     def choose(self, among: Sequence[T]) -> T:
         return among[int(self.rng.integers(len(among)))]
@@ -128,7 +129,7 @@ class Draw:
         if not found or self.rng.random() > OPS:
             return None
         use = self.choose(found)
-        self.ops.append(use.name)
+        self.ops.append(use)
         return use
 
     def function(self) -> tuple[str, tuple[str, str]]:

@@ -21,7 +21,7 @@ from tests.fuzz import composition_ops
 from tests.fuzz.composition_parts import FUNCTIONS, PLACES, POINTS, TRANSFORMATIONS
 from tests.fuzz.composition_source import Draw, Program, smaller
 from tests.fuzz.runner import Difference, OutOfTime, Report, limited
-from tests.fuzz.stand_ins import STEPS, Names, agree, difference_names, finite, jax_names, ours
+from tests.fuzz.stand_ins import STEPS, Inexpressible, Names, agree, difference_names, finite, jax_names, ours
 
 __all__ = ["case", "names"]
 
@@ -33,9 +33,11 @@ COSTLY = 4000
 """Values from which on differences take too long."""
 LARGEST = 1e4
 """Of a result beyond it, rounding leaves little."""
+WITHOUT_JAX = (*("intersect1d", "setdiff1d", "setxor1d", "union1d"), *("unique", "unique_all", "unique_counts"))
+"""Ops of which JAX 0.10 takes zero for the derivative."""
 PATIENCE = 10.0
 """Seconds that JAX may take."""
-CLOSE, NEAR, SAME = 1e-9, 1e-7, 1e-4
+CLOSE, NEAR, SAME = 1e-9, 1e-7, 1e-6
 """Bounds for JAX's numbers, for those where rounding is seen to count, and for differences."""
 MOST_TRIALS = 30
 
@@ -108,7 +110,7 @@ def compared(program: Program, calls: list[Arguments], backend: str, report: Rep
                 report.refused["the references differ: no smooth point"] += 1
                 continue
             found = outcome(run, list(given))
-            if is_refusal(found):
+            if is_refusal(found) or (isinstance(found, Exception) and any(map(is_refused, program.ops))):
                 report.refused[str(found).partition("\n")[0][:80]] += 1
                 return None
             if isinstance(found, Exception):
@@ -125,6 +127,15 @@ def is_refusal(found: Any) -> bool:
     if isinstance(found, TypeError) and "which JAX must know" in str(found):
         return True
     return isinstance(found, REFUSALS) and not isinstance(found, EscapedError)
+
+
+def is_refused(use: composition_ops.Use) -> bool:
+    """Whether numbagraph refuses the call of an op by itself, as it does some that NumPy lets pass; or has complex
+    numbers where NumPy's dtype follows from the numbers."""
+    plain = function_of(f"def program(x, w, a, n):\n    return {use.of('x')}\n", ours())
+    given = arguments_of(np.random.default_rng(0))[0]
+    found = outcome(graph_jit(plain, backend="numpy", cache=False), list(given))
+    return isinstance(found, Exception) or np.iscomplexobj(found)
 
 
 def under_test(plain: Callable[..., Any], backend: str) -> Callable[..., Any]:
@@ -148,6 +159,8 @@ def exported(plain: Callable[..., Any], x: Any, w: Any, a: Any, n: int) -> Any:
 def references_of(program: Program, given: Arguments, report: Report) -> Iterator[Reference]:
     """JAX's result, and that by differences, where they exist."""
     with contextlib.suppress(Exception, OutOfTime):
+        if any(each.name in WITHOUT_JAX for each in program.ops):
+            raise Inexpressible
         found = by_jax(program, *given)
         report.covered["JAX"] += 1
         yield found, CLOSE
