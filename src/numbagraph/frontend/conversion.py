@@ -40,6 +40,22 @@ def is_from_library(error: Exception) -> bool:
     return False
 
 
+class WithoutSource(Exception):
+    """A function cannot be converted, for lack of source: what was refused as it is may follow from lengths alone."""
+
+    def __init__(self, refused: Exception, reason: Unconvertible) -> None:
+        super().__init__(refused)
+        self.refused = refused
+        text, _, place = str(reason).partition("\n")
+        refused.add_note(f"{text}, so its loops and branches are not captured: {REGISTER}\n{place}")
+
+
+REGISTER = (
+    "text that exec runs has a source where its file has a name of its own, code = compile(text, name, 'exec'), and "
+    "linecache has the text, linecache.cache[name] = (len(text), None, text.splitlines(True), name)"
+)
+
+
 class Conversion:
     """Whether one function must be traced in its converted form, and may be."""
 
@@ -48,6 +64,8 @@ class Conversion:
         self.needed = False
         self.known = Known.NOTHING
         """What each version is made for alone."""
+        self.without_source = False
+        """Whether it is traced as it is, with known lengths, since it cannot be converted."""
         self.room = 1
         """How much there is for lists that loops make longer, as often as the usual."""
 
@@ -63,11 +81,23 @@ class Conversion:
                 except LengthsNeeded:
                     if not arguments.know_more():
                         raise
+                except WithoutSource as error:
+                    if not self._may_know_lengths(arguments):
+                        raise error.refused from None
+                    self.without_source = True
                 else:
                     self.known = max(self.known, arguments.known)
                     return found
         finally:
             active.widened = around
+
+    @staticmethod
+    def _may_know_lengths(arguments: Any) -> bool:
+        """Let versions be made for the lengths of a call, if they are not yet."""
+        try:
+            return arguments.known is Known.NOTHING and arguments.know_more()
+        except LengthsNeeded:  # they are those of a caller in native code
+            return False
 
     def _settled(self, make: Callable[[bool], T], at_once: bool) -> T:
         """The same, traced as often as it is found that lists hold wider numbers than those with which they begin."""
@@ -107,10 +137,10 @@ class Conversion:
         refusals = active.refusals
         try:
             found = make(True)
-        except Unconvertible:
+        except Unconvertible as reason:
             if refused is None:
                 raise
-            raise refused from None
+            raise WithoutSource(refused, reason) from None
         except RecursionError:
             raise TraceError(
                 f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"

@@ -332,7 +332,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         options: dict[str, Any] = {**lengths, "last": self.backend != "jax", "stabilise": self.stabilise}
 
         def use(call: Any, converts: bool) -> Traced:
-            options["room"] = self.convert.room
+            options["room"], options["unrolled"] = self.convert.room, self.convert.without_source
             return trace(call, layouts, names, self.__name__, described, writable, converts, **options)
 
         return self._make(arguments, use)

@@ -17,7 +17,7 @@ from numbagraph.frontend.active import tracing
 from numbagraph.frontend.binding import MOST_LEAVES, too_many
 from numbagraph.frontend.known_lengths import lengths_of
 from numbagraph.frontend.layouts import input_shape
-from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
+from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own, user_source
 from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.sparse_trees import whole
@@ -259,6 +259,7 @@ def trace(
     last: bool = False,
     room: int = 1,
     stabilise: bool = True,
+    unrolled: bool = False,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
@@ -266,8 +267,11 @@ def trace(
     captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry.
     ``lengths`` are those of the arguments of a call: where they are equal, they may be taken to be so in each.
     ``last``: whether no derivative is taken of the graph.
-    ``room``: how much there is for lists that loops make longer. ``stabilise`` is that of `graph_jit`."""
+    ``room``: how much there is for lists that loops make longer. ``stabilise`` is that of `graph_jit`.
+    ``unrolled``: whether loops over lengths are unrolled, for lack of source."""
     with tracing(described, converts, stabilise) as current:
+        if unrolled:
+            current.guards.watch = StepLimit(described).count
         known = lengths or [None] * len(layouts)
         inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, known, strict=True)]
         current.shared = None if writable is None else {}
@@ -294,6 +298,24 @@ def trace(
     return Traced(
         graph, captured, (*layouts, *shared.layouts, *hidden_layouts), outputs, shared, assumed=assumed_equal(inputs)
     )
+
+
+class StepLimit:
+    """Ends a trace in which a loop has too many steps to be unrolled."""
+
+    most = 20_000
+
+    def __init__(self, described: str) -> None:
+        self.described = described
+        self.found = 0
+
+    def count(self, _: Value) -> None:
+        self.found += 1
+        if self.found > self.most:
+            raise TraceError(
+                f"the source of {self.described} is not known, so its loops are unrolled, which gives more than "
+                f"{self.most:,} operations: define it in a file, or give linecache its source\n  at {user_source()}"
+            )
 
 
 def make_input(layout: Leaf, name: str, lengths: tuple[int, ...] | None, *, apart: bool = False) -> Input:
