@@ -17,7 +17,7 @@ from numbagraph.ops.control.common import strong
 from numbagraph.pymc_bridge.checks import with_checks
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp
 from numbagraph.pymc_bridge.origin import expression
-from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.pymc_bridge.parametrisations import CANCELLATIONS, PARAMETRISATIONS
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten
@@ -74,7 +74,7 @@ def known_around(bodies: Sequence[Body], parameters: Sequence[Input]) -> Callabl
 def in_best_form(region: Graph) -> Graph:
     """A region as it should be differentiated; it must know its lengths before it runs."""
     with shapes.collect_guards():  # the graph around it requires the same
-        outputs = prepare(rewrite_values(region.outputs, PARAMETRISATIONS))
+        outputs = rewrite_values(prepare(rewrite_values(region.outputs, PARAMETRISATIONS)), CANCELLATIONS)
     found = interned(replace(region, outputs=tuple(outputs)))
     array = array_of_computed_length(found, inside=False)
     if array is not None:

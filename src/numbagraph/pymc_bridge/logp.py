@@ -32,7 +32,7 @@ from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, Unsupported
 from numbagraph.pymc_bridge.initial_point import PYTHON_CODE, InitialPoint
 from numbagraph.pymc_bridge.minibatches import Minibatches
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
-from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.pymc_bridge.parametrisations import CANCELLATIONS, PARAMETRISATIONS
 from numbagraph.pymc_bridge.python_calls import PythonCalls
 from numbagraph.pymc_bridge.snapshot import Snapshot, unpickled
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
@@ -220,7 +220,7 @@ class Parts:
         """The log-density, and its derivatives."""
 
         def build(values: list[Value], inputs: list[Input]) -> list[Value]:
-            prepared = prepare(rewrite_values(values, PARAMETRISATIONS))
+            prepared = rewrite_values(prepare(rewrite_values(values, PARAMETRISATIONS)), CANCELLATIONS)
             results = [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
             return rewrite_values(results, SWITCHES)
 

@@ -80,8 +80,12 @@ def running(importer: Importer, node: Apply, x: Value) -> Value:
 
 @imports(math.Dot, blas.Dot22)
 def dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
+    """PyTensor's outer products are products of a column and a row, which are elementwise here."""
     dtype = canonical_dtype(node.outputs[0].type.dtype)
-    return registry["dot"](convert(x, dtype), convert(y, dtype))
+    x, y = convert(x, dtype), convert(y, dtype)
+    if x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] == 1:
+        return x * y
+    return registry["dot"](x, y)
 
 
 @imports(blas.BatchedDot)

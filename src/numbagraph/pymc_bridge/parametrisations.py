@@ -1,4 +1,5 @@
-"""What PyMC computes to and fro between the parameters that a distribution may be given by."""
+"""What PyTensor leaves out of a log-density: what PyMC computes to and fro between the parameters that a distribution
+may be given by, and what has a factor of 0."""
 
 from __future__ import annotations
 
@@ -33,3 +34,20 @@ PARAMETRISATIONS = RuleSet(
     exact=False,
 )
 """Two functions that undo each other, before other rules look at either alone."""
+
+
+CANCELLATIONS = RuleSet(
+    "cancellations",
+    [
+        # a rate as the reciprocal of a mean, which is the reciprocal of a rate: infinite where that is 0
+        rule(lambda x, y: y / (1 / x), lambda x, y: y * x, where=floating),
+        rule(lambda x: x * 0, lambda x: 0, where=floating),
+        rule(lambda x: 0 / x, lambda x: 0, where=floating),
+    ],
+    exact=False,
+)
+"""What PyTensor cancels, too, once functions are in their canonical form.
+
+Where a factor is known to be 0, it does not ask if the other one is infinite, as at the ends of a support:
+``(alpha - 1) * log(x)`` of an exponential distribution, given as one of Weibull's.
+"""
