@@ -119,6 +119,8 @@ class Importer:
         """Of values that were asked for, whether they depend on constants alone."""
         self.read: dict[Any, Any] = {}
         """What shared variables held whose values are taken as they are."""
+        self.doubted: set[Variable] = set()
+        """Variables that have other lengths than their types say, and what follows from them."""
         self.requirements: list[Requirement] = []
         self.check_parameters = check_parameters
         """Whether parameters of distributions are checked."""
@@ -180,6 +182,7 @@ class Importer:
         inside = Importer(check_parameters=self.check_parameters)
         inside.arrays, inside.constancy, inside.read = self.arrays, self.constancy, self.read
         inside.requirements, inside.python_calls = self.requirements, self.python_calls
+        inside.doubted = self.doubted
         return inside
 
     def require(self, condition: Value, message: str, error: type[Exception], variable: Variable) -> None:
@@ -234,6 +237,8 @@ class Importer:
                 raise type(error)(f"{error}\n  in the translation of {describe(node.outputs[0])}") from error
             if not isinstance(results, (list, tuple)):
                 results = [results]
+            if self.doubted and not self.doubted.isdisjoint(node.inputs):
+                self.doubted.update(node.outputs)
             known = all(isinstance(each, GraphConstant) for each in inputs) and not is_choice(node)
             for variable, result in zip(node.outputs, results, strict=True):
                 self.values[variable] = self.computed_number(self.typed(variable, result), known)
@@ -246,8 +251,8 @@ class Importer:
         if result.dtype.kind == "c" and dtype.kind != "c":
             raise UnsupportedOp(f"{describe(variable)} would lose its imaginary part")
         result = convert(result, dtype)
-        if isinstance(variable.type, ScalarType):
-            return result  # inside of an op that is applied to each element
+        if isinstance(variable.type, ScalarType) or variable in self.doubted:
+            return result  # inside of an op that is applied to each element, or of a type that is not the value's
         for extent, known in zip(result.shape, static_shape(variable), strict=True):
             if known is not None and not shapes.same(extent, known):
                 shapes.require_same(extent, known, f"{describe(variable)} must have shape {static_shape(variable)}")

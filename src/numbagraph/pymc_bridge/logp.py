@@ -24,12 +24,13 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.public import Public
+from numbagraph.ir.structs import cached_property
 from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
-from numbagraph.pymc_bridge.initial_point import PYTHON_CODE, InitialPoint
+from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.minibatches import Minibatches
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
 from numbagraph.pymc_bridge.parametrisations import CANCELLATIONS, PARAMETRISATIONS
@@ -171,6 +172,8 @@ class Parts:
         self.minibatches = minibatches
         self.snapshot, self.model, self.freeze = snapshot, snapshot.model, snapshot.freeze
         self.point = Point(snapshot)
+        self.inputs: list[Input] = []
+        """Those of the graph that is being made, for the variables of the point."""
         self.shared: dict[Any, str] = {}
         """Variables that may change, and what their values are called; some have no names."""
         self.failures = Failures()
@@ -184,14 +187,23 @@ class Parts:
             self.shared.setdefault(each, each.name or f"shared variable {len(self.shared)}")
         return found
 
-    def shapes_at_initial_point(self, node: Any) -> list[tuple[int, ...]] | None:
+    @cached_property
+    def beginning(self) -> list[np.ndarray]:
+        """The variables where a chain may begin."""
+        return InitialPoint(self.model, self.point.names, jitter=False).values(0)
+
+    def shapes_at_initial_point(self, importer: Importer, node: Any) -> list[tuple[int, ...]] | None:
         """The shapes of what an op gives, once: data that are constant leave no other ones."""
-        if not self.freeze:
+        values = [importer.values[each] for each in node.inputs]
+        reached = tuple(each for each in Graph((), tuple(values)).order if isinstance(each, Input))
+        given = {**dict(zip(self.inputs, self.beginning, strict=True)), **importer.arrays} if self.freeze else {}
+        if not self.freeze or any(each not in given for each in reached):
             return None
-        given = self.model.initial_point()
-        inputs = [each for each in ancestors(node.outputs) if each in self.point.variables]
-        function = pytensor.function(inputs, node.outputs, mode=PYTHON_CODE, on_unused_input="ignore")
-        return [np.shape(each) for each in function(*(given[each.name] for each in inputs))]
+        with np.errstate(all="ignore"):
+            operands = evaluate(Graph(reached, tuple(values)), [given[each] for each in reached])
+        storage: list[list[Any]] = [[None] for _ in node.outputs]
+        node.op.perform(node, [np.array(each) for each in operands], storage)
+        return [np.shape(each) for (each,) in storage]
 
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
@@ -203,6 +215,7 @@ class Parts:
         if self.minibatches is not None:
             variables = self.minibatches.replaced(variables)
         shared, inputs = self.add_shared(variables), self.point.inputs()
+        self.inputs = inputs
         with shapes.collect_guards() as guards:
             importer = Importer(check_parameters=self.snapshot.check_parameters)
             importer.read = self.snapshot.read

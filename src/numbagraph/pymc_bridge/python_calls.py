@@ -28,7 +28,7 @@ from numbagraph.pymc_bridge.foreign import FallbackWarning
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, static_shape
 from numbagraph.pymc_bridge.origin import origin_of
 
-Shapes = Callable[[Apply], Sequence[tuple[int, ...]] | None]
+Shapes = Callable[[Importer, Apply], Sequence[tuple[int, ...]] | None]
 
 
 class PythonCalls:
@@ -41,6 +41,9 @@ class PythonCalls:
         self.known: dict[Any, Callback] = {}
         self.warned = warned
 
+        self.expected: dict[Variable, tuple[Extent, ...]] = {}
+        """The shapes that results must have, whatever their types say: of a derivative, that of what it is taken by."""
+
     def __call__(self, importer: Importer, node: Apply) -> list[Value] | None:
         """The results of an application; None if it is not one of arrays, or has no Python code."""
         values = [importer.values[each] for each in node.inputs]
@@ -52,13 +55,16 @@ class PythonCalls:
         self.warn(node)
         sizes: list[Value] = []
         kinds = []
-        for each, shape in zip(node.outputs, self.shapes(importer, node), strict=True):
+        shapes_of_results = self.shapes(importer, node)
+        for each, shape in zip(node.outputs, shapes_of_results, strict=True):
+            if not are_promised(each, shape):
+                importer.doubted.add(each)
             known, passed = shapes.split_extents(shape)
             kinds.append(Kind(canonical_dtype(each.type.dtype), known))
             sizes += passed
         callback = self.callback(node, [Kind(each.dtype, (None,) * each.ndim) for each in values], kinds)
         results = callback.applied(values, sizes)
-        rule = Derivative(importer, node, results)
+        rule = Derivative(self, importer, node, results)
         return with_rule(results, values, rule.cotangents)
 
     def warn(self, node: Apply) -> None:
@@ -82,22 +88,52 @@ class PythonCalls:
         return self.known[key]
 
     def shapes(self, importer: Importer, node: Apply) -> list[tuple[Extent, ...]]:
-        """The shapes of the results: as their types have them, or as the op infers them, or as they were once."""
+        """The shapes of the results: as they must be, as their types have them, as the op infers them, or as they were
+        once.
+
+        PyTensor does not look whether they are. A type that an operand has may be no more than ``x.type()``, so the op
+        is asked.
+        """
+        if all(each in self.expected for each in node.outputs):
+            return [self.expected[each] for each in node.outputs]
         known = list(map(static_shape, node.outputs))
-        if all(None not in shape for shape in known):
+        are_known = all(None not in shape for shape in known)
+        if are_known and not any(is_copied(each, node.inputs) for each in node.outputs):
             return known  # type: ignore[return-value]
         found = inferred_shapes(node)
         if found is not None:
             inside = importer.part()
             inside.values.update({each: importer.values[each] for each in node.inputs})
             return [tuple(length_of(inside, each) for each in shape) for shape in found]
-        probed = self.probe(node)
-        if probed is None:
-            raise UnsupportedOp(
-                f"the shape of {describe(node.outputs[0])}, which Python computes, is not known",
-                advice="Give its type a shape (pt.TensorType(dtype, shape=(3,))), or the op an infer_shape",
-            )
-        return list(probed)
+        failure, probed = None, None
+        try:
+            probed = self.probe(importer, node)
+        except Exception as error:  # noqa: BLE001  of a user's op, where chains begin
+            failure = error
+        if probed is not None:
+            return list(probed)
+        if are_known:
+            return known  # type: ignore[return-value]
+        raise UnsupportedOp(
+            f"the shape of {describe(node.outputs[0])}, which Python computes, is not known",
+            advice="Give its type a shape (pt.TensorType(dtype, shape=(3,))), or the op an infer_shape",
+        ) from failure
+
+
+def is_copied(variable: Variable, operands: Sequence[Variable]) -> bool:
+    """Whether the type of a result, with its known lengths, is that of an operand."""
+    return bool(static_shape(variable)) and any(each.type == variable.type for each in operands)
+
+
+def are_promised(variable: Variable, shape: Sequence[Extent]) -> bool:
+    """Whether a shape has the lengths that a variable's type has."""
+    return all(
+        known is None or shapes.same(known, length) for known, length in zip(static_shape(variable), shape, strict=True)
+    )
+
+
+def are_unequal(left: Extent, right: Extent) -> bool:
+    return isinstance(left, int) and isinstance(right, int) and left != right
 
 
 def length_of(importer: Importer, length: Any) -> Extent:
@@ -134,6 +170,7 @@ class Perform:
 class Derivative(Struct, eq=False):
     """The derivative that an op gives, which is a graph of PyTensor, imported where it is asked for."""
 
+    calls: PythonCalls
     importer: Importer
     node: Apply
     results: Sequence[Value]
@@ -148,14 +185,26 @@ class Derivative(Struct, eq=False):
         inside = self.importer.part()
         for variables, values in ((node.outputs, self.results), (weights, given), (node.inputs, arguments)):
             inside.values.update(zip(variables, values, strict=True))
-        return [self.cotangent(inside, *each) for each in zip(node.inputs, found, strict=True)]
+        for output, weight in zip(node.outputs, weights, strict=True):
+            if output in inside.doubted:
+                inside.doubted.add(weight)
+        return [self.cotangent(inside, *each) for each in zip(node.inputs, found, arguments, strict=True)]
 
-    def cotangent(self, inside: Importer, variable: Variable, found: Variable) -> Value | None:
+    def cotangent(self, inside: Importer, variable: Variable, found: Variable, argument: Value) -> Value | None:
         if isinstance(found.type, DisconnectedType) or canonical_dtype(variable.type.dtype).kind not in "fc":
             return None
         if isinstance(found.type, NullType):
             raise self.refusal()
-        return inside(found)
+        if isinstance(found.type, TensorType) and found.type.ndim == argument.ndim:
+            self.calls.expected.setdefault(found, argument.shape)
+        value = inside(found)
+        if value.ndim != argument.ndim or any(map(are_unequal, value.shape, argument.shape)):
+            given, needed = shapes.shape_text(value.shape), shapes.shape_text(argument.shape)
+            raise shapes.ShapeError(
+                f"PyTensor's op {self.node.op} gives a derivative of shape {given} by {describe(variable)}, whose "
+                f"shape is {needed}: its L_op (pullback) must give that"
+            )
+        return value
 
     def refusal(self) -> UnsupportedOp:
         return UnsupportedOp(
