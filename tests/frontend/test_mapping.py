@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy import special
 
 import numbagraph as ng
 from numbagraph import grad, graph_jit, jacfwd, jacrev, jvp, vectorize, vmap
@@ -82,6 +83,32 @@ def test_derivatives():
     close(vmap(jacfwd(grad(energy)))(X), loop(jacrev(grad(energy)), X))
     close(jvp(vmap(energy), (X,), (np.ones_like(X),))[1], loop(grad(energy), X).sum(axis=1))
     close(graph_jit(vmap(grad(energy)))(X), loop(grad(energy), X))
+
+
+OF_NUMBERS = {
+    "power": lambda z: z**2.7,
+    "power of a number": lambda z: 1.5**z,
+    "xlogy": lambda z: special.xlogy(1.5, z),
+    "rel_entr": lambda z: special.rel_entr(1.5, z),
+    "kve": lambda z: special.kve(1.5, z),
+    "gammainc": lambda z: special.gammainc(1.5, z),
+    "gammaincinv": lambda z: special.gammaincinv(1.5, z),
+    "betainc": lambda z: special.betainc(1.5, 2.0, z),
+    "pdtr": lambda z: special.pdtr(2.0, z),
+}
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_second_derivatives_of_functions_with_a_number(name, backend):
+    """What such a function's derivative is right by has operands of a batch, and ones of fewer dimensions."""
+    slope = grad(lambda z: np.sum(OF_NUMBERS[name](z)))
+    x = np.array([[0.2, 0.4], [0.3, 0.6], [0.45, 0.1]])
+    found = graph_jit(grad(lambda x: np.sum(vmap(slope)(x) ** 2)), backend=backend)(x)
+    one, other = (slope(x + h) ** 2 - slope(x - h) ** 2 for h in (1e-3, 2e-3))  # of each element by itself alone
+    np.testing.assert_allclose(found, (8 * one - other) / 12e-3, rtol=1e-5)
+    inner = graph_jit(vmap(lambda v, s: slope(s * v)), backend=backend)(x, np.array([0.5, 1.0, 0.7]))
+    np.testing.assert_allclose(inner, slope(np.array([[0.5], [1.0], [0.7]]) * x), rtol=1e-12)
 
 
 def test_inside_of_compiled_functions():

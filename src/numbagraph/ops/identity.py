@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, flat, give_batch
+from numbagraph.blockwise.common import align_batches, batch_elementwise, broadcasting_vjp, draw, flat, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.storing import element_of, written
@@ -108,11 +108,13 @@ asarray = identity(
 )
 
 
-def repeat_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-    return op.bind(*give_batch(inputs, batched), **attrs)
+def batch_with_first(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+    """The first operand, whose type the result has, gets the batch; the others meet it as those of elementwise ops."""
+    first, *_ = give_batch(inputs, batched)
+    return op.bind(*align_batches([first, *inputs[1:]], [True, *batched[1:]]), **attrs)
 
 
-def with_derivative(name: str, vjp: Vjp, jnp: Callable[..., Any] = first, batch: Batch = repeat_batch) -> Op:
+def with_derivative(name: str, vjp: Vjp, jnp: Callable[..., Any] = first, batch: Batch = batch_with_first) -> Op:
     """Declare an op that gives its first operand, and has a derivative of its own by the others.
 
     What was computed in a way that is right at special points, with masks, has the derivatives of the function that it
