@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pymc
 import xarray
+from pytensor.graph.op import Op
 
 from numbagraph.forking import import_module, importing
 
 if TYPE_CHECKING:
     from nutpie.compile_pymc import CompiledPyMCModel
+
+WIDEST = 8
+"""Bytes of the widest integers."""
 
 NOT_EVERYWHERE = frozenset(
     """
@@ -99,6 +103,18 @@ def as_in_pytensor_3(kind: Any) -> Any:
         kind.L_op = kind.pullback
         kind.infer_shape = lambda self, _, node, input_shapes: infer_shape(self, node, input_shapes)
     return kind
+
+
+def running_dtype(dtype: np.dtype, ndim: int, mode: str) -> np.dtype:
+    """The dtype of running sums and products. PyTensor's types say that it is that of the numbers, as it is in C code.
+
+    PyTensor 3 runs them by Numba: of vectors they are wide, but for products of integers without sign, and what follows
+    from them computes with the wide numbers.
+    """
+    by_numba = hasattr(Op, "pullback")
+    if not by_numba or ndim != 1 or dtype.kind not in "biu" or dtype.itemsize == WIDEST:
+        return dtype
+    return dtype if mode == "mul" and dtype.kind == "u" else np.dtype(np.int64)
 
 
 def pullback_of(op: Any) -> Callable[..., Any]:

@@ -32,7 +32,7 @@ from numbagraph.pymc_bridge.importer import (
 from numbagraph.pymc_bridge.mathematics import all_of, matrix_product
 
 
-@imports(CheckAndRaise)
+@imports(CheckAndRaise, moves=True)
 def check(importer: Importer, node: Apply, x: Value, *conditions: Value) -> Value:
     """The value as it is. The condition is kept apart: see `numbagraph.pymc_bridge.importer.finish`."""
     if isinstance(node.op, CheckParameterValue) and not importer.check_parameters:
@@ -42,7 +42,7 @@ def check(importer: Importer, node: Apply, x: Value, *conditions: Value) -> Valu
     return x
 
 
-@imports(OpFromGraph)
+@imports(OpFromGraph, moves=True)
 def inner_graph(importer: Importer, node: Apply, *inputs: Any) -> list[Any]:
     return importer.inner(node.op.fgraph, inputs)
 

@@ -249,7 +249,15 @@ def by_elements(importer: Importer, op: Any, node: Apply, inputs: Sequence[Value
         return composite(importer, op, inputs)
     if isinstance(op, ScalarLoop):
         return scalar_loop(importer, op, inputs)
-    return apply_scalar(op, canonical_dtype(node.outputs[0].type.dtype), inputs)
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return apply_scalar(op, wide_enough(op, dtype, inputs), inputs)
+
+
+def wide_enough(op: Any, dtype: np.dtype, inputs: Sequence[Value]) -> np.dtype:
+    """The dtype to compute in: that of the result, or of wider integers (`running_dtype`), which are converted then."""
+    if dtype.kind not in "biu" or isinstance(op, scalars.Cast):
+        return dtype
+    return max([dtype, *(each.dtype for each in inputs if each.dtype.kind in "iu")], key=lambda each: each.itemsize)
 
 
 def require_equal_lengths(node: Apply, inputs: Sequence[Value]) -> None:

@@ -43,6 +43,7 @@ Handler = Callable[..., Any]
 
 _handlers: dict[type, Handler] = {}
 _choices: set[type] = set()
+_movers: set[Handler] = set()
 
 LATER = {"pytensor.sparse": "numbagraph.pymc_bridge.sparse", "pytensor.xtensor": "numbagraph.pymc_bridge.named"}
 """Where translations are that few models need, by the package of PyTensor that has the ops."""
@@ -72,10 +73,13 @@ class UnsupportedOp(NotImplementedError):
         self.located = True
 
 
-def imports(*classes: type) -> Callable[[Handler], Handler]:
-    """Declare the translation of the ops of some classes."""
+def imports(*classes: type, moves: bool = False) -> Callable[[Handler], Handler]:
+    """Declare the translation of the ops of some classes; of those that move numbers, that they may be wider integers
+    than PyTensor's types say (see `running_dtype`)."""
 
     def declare(handler: Handler) -> Handler:
+        if moves:
+            _movers.add(handler)
         for each in classes:
             if each in _handlers:
                 raise ValueError(f"{each.__name__} has a translation already")
@@ -241,16 +245,18 @@ class Importer:
                 self.doubted.update(node.outputs)
             known = all(isinstance(each, GraphConstant) for each in inputs) and not is_choice(node)
             for variable, result in zip(node.outputs, results, strict=True):
-                self.values[variable] = self.computed_number(self.typed(variable, result), known)
+                self.values[variable] = self.computed_number(self.typed(variable, result, handler in _movers), known)
 
-    def typed(self, variable: Variable, result: Any) -> Any:
-        """A result in the dtype that PyTensor says it has; its known lengths are those that PyTensor knows."""
+    def typed(self, variable: Variable, result: Any, moved: bool) -> Any:
+        """A result in the dtype that PyTensor says it has, unless it was moved from what is wider; its known lengths
+        are those that PyTensor knows."""
         if not isinstance(result, Value) or not hasattr(variable.type, "dtype"):
             return result
         dtype = canonical_dtype(variable.type.dtype)
         if result.dtype.kind == "c" and dtype.kind != "c":
             raise UnsupportedOp(f"{describe(variable)} would lose its imaginary part")
-        result = convert(result, dtype)
+        if not moved or result.dtype.kind not in "iu" or result.dtype.itemsize <= dtype.itemsize:
+            result = convert(result, dtype)
         if isinstance(variable.type, ScalarType) or variable in self.doubted:
             return result  # inside of an op that is applied to each element, or of a type that is not the value's
         for extent, known in zip(result.shape, static_shape(variable), strict=True):

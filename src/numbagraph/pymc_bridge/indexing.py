@@ -75,7 +75,7 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
     return [importer.capture(each, "mask") for each in data.nonzero()]
 
 
-@imports(ops.Subtensor, ops.AdvancedSubtensor, ops.AdvancedSubtensor1)
+@imports(ops.Subtensor, ops.AdvancedSubtensor, ops.AdvancedSubtensor1, moves=True)
 def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
     key = key_of(importer, node, x, indices)
     if x.ndim == 1 and len(key) == 1 and is_static(key[0]) and is_made_of_numbers(x):
@@ -91,7 +91,7 @@ def is_static(entry: Any) -> bool:
     return isinstance(entry, int)
 
 
-@imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1)
+@imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1, moves=True)
 def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
     late = late_masks(importer, node, indices)
     if late:

@@ -22,7 +22,7 @@ from numbagraph.ir.types import BOOL, INT64, canonical_dtype
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.convolution import convolved
 from numbagraph.ops.shape import expand_at, permute, reshape_value
-from numbagraph.pymc_bridge.compatibility import blas, rows, scalars, sorted_axis
+from numbagraph.pymc_bridge.compatibility import blas, rows, running_dtype, scalars, sorted_axis
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
 
@@ -35,6 +35,9 @@ REDUCTIONS: dict[type, str] = {
     scalars.OR: "any",
 }
 
+AS_IT_IS = ("all", "any", "max", "min")
+"""Reductions of what is given, whose result is converted."""
+
 
 @imports(CAReduce)
 def reduction(importer: Importer, node: Apply, x: Value) -> Value:
@@ -46,8 +49,8 @@ def reduction(importer: Importer, node: Apply, x: Value) -> Value:
         return x
     if name == "all" and x.ndim == 1 and is_made_of_numbers(x):
         return all_of(elements_of(x))
-    accumulator = getattr(node.op, "acc_dtype", None) or node.outputs[0].type.dtype
-    return registry[name](x if name in ("all", "any") else convert(x, canonical_dtype(accumulator)), axis)
+    accumulator = canonical_dtype(getattr(node.op, "acc_dtype", None) or node.outputs[0].type.dtype)
+    return registry[name](x if name in AS_IT_IS else convert(x, accumulator), axis)
 
 
 def all_of(conditions: list[Value]) -> Value:
@@ -73,9 +76,10 @@ def argmax(importer: Importer, node: Apply, x: Value) -> Value:
     return registry["argmax"](together, -1)
 
 
-@imports(CumOp)
+@imports(CumOp, moves=True)
 def running(importer: Importer, node: Apply, x: Value) -> Value:
-    return registry["cumsum" if node.op.mode == "add" else "cumprod"](x, node.op.axis)
+    dtype = running_dtype(x.dtype, x.ndim, node.op.mode)
+    return registry["cumsum" if node.op.mode == "add" else "cumprod"](convert(x, dtype), node.op.axis, dtype=dtype)
 
 
 @imports(math.Dot, blas.Dot22)
@@ -170,7 +174,7 @@ def softmax_gradient(importer: Importer, node: Apply, given: Value, softmax_of_x
     return product - registry["sum"](product, node.op.axis, keepdims=True) * softmax_of_x
 
 
-@imports(SortOp, ArgSortOp)
+@imports(SortOp, ArgSortOp, moves=True)
 def sort(importer: Importer, node: Apply, x: Value, *axis: Value) -> Any:
     known = [importer.data_of(each) for each in axis]
     if any(each is None for each in known):

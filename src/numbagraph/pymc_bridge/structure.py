@@ -101,7 +101,7 @@ def vector_of(elements: Sequence[Value]) -> Value:
     return registry["concatenate"](pieces, 0) if len(pieces) > 1 else pieces[0]
 
 
-@imports(DimShuffle)
+@imports(DimShuffle, moves=True)
 def dim_shuffle(importer: Importer, node: Apply, x: Value) -> Value:
     order = node.op.new_order
     kept = [axis for axis in order if axis != "x"]
@@ -115,7 +115,7 @@ def dim_shuffle(importer: Importer, node: Apply, x: Value) -> Value:
     return expand_at(x, [position for position, axis in enumerate(order) if axis == "x"])
 
 
-@imports(TypeCastingOp, DeepCopyOp, CpuContiguous, basic.TensorFromScalar, basic.ScalarFromTensor)
+@imports(TypeCastingOp, DeepCopyOp, CpuContiguous, basic.TensorFromScalar, basic.ScalarFromTensor, moves=True)
 def same(importer: Importer, node: Apply, x: Value) -> Value:
     return x
 
@@ -126,7 +126,7 @@ def part_of_the_data(importer: Importer, node: Apply, x: Value, *total_size: Val
     return x
 
 
-@imports(ZeroGrad, DisconnectedGrad, UndefinedGrad)
+@imports(ZeroGrad, DisconnectedGrad, UndefinedGrad, moves=True)
 def stop_gradient(importer: Importer, node: Apply, x: Value) -> Value:
     return registry["stop_gradient"](x)
 
@@ -135,7 +135,7 @@ class SpecifiedShapeError(shapes.ShapeError, AssertionError):
     """A length is not the one that `specify_shape` says; for PyTensor that is a failed assertion."""
 
 
-@imports(SpecifyShape)
+@imports(SpecifyShape, moves=True)
 def specify_shape(importer: Importer, node: Apply, x: Value, *lengths: Any) -> Value:
     for axis, expected in enumerate(lengths):
         if expected is not None:
@@ -155,7 +155,7 @@ def length_along(importer: Importer, node: Apply, x: Value) -> Value:
     return length(x.shape[node.op.i])
 
 
-@imports(Reshape)
+@imports(Reshape, moves=True)
 def reshape(importer: Importer, node: Apply, x: Value, target: Value) -> Value:
     sizes = [shapes.resolve(extent_of(each)) for each in elements_of(target, node.op.ndim)]
     if any(map(may_be_negative, sizes)):
@@ -210,19 +210,19 @@ def common_row(importer: Importer, rows: Value) -> Value | None:
     return constant(flat[0]) if np.all(flat == flat[0]) else None
 
 
-@imports(JoinDims)
+@imports(JoinDims, moves=True)
 def join_dims(importer: Importer, node: Apply, x: Value) -> Value:
     first, end = node.op.start_axis, node.op.start_axis + node.op.n_axes
     return reshape_value(x, (*x.shape[:first], shapes.product(x.shape[first:end]), *x.shape[end:]))
 
 
-@imports(SplitDims)
+@imports(SplitDims, moves=True)
 def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value:
     axis, count = node.op.axis, node.outputs[0].type.ndim - x.ndim + 1
     return reshape_value(x, (*x.shape[:axis], *map(length_of, elements_of(sizes, count)), *x.shape[axis + 1 :]))
 
 
-@imports(basic.Alloc)
+@imports(basic.Alloc, moves=True)
 def alloc(importer: Importer, node: Apply, x: Value, *lengths: Value) -> Value:
     """PyTensor repeats along the dimensions that its types know to have length 1, as with elementwise ops."""
     shape = [length_of(each) for each in lengths]
