@@ -436,7 +436,9 @@ def finish(
 
     count = len(values)
     checked, checks = with_checks(requirements, graph.outputs[count:], outputs, graph.outputs[:count], name_of)
-    return ImportedGraph(graph.inputs, tuple(checked), (*graph.guards, *checks), graph.equalities, name, captured=captured)
+    return ImportedGraph(
+        graph.inputs, tuple(checked), (*graph.guards, *checks), graph.equalities, name, captured=captured
+    )
 
 
 def names_of_users(outputs: Sequence[Variable]) -> dict[Variable, str]:

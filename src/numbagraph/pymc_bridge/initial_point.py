@@ -97,5 +97,5 @@ def restored(model: Any, names: Sequence[str], options: tuple[Any, ...], express
     """What was pickled."""
     jitter, strategy, overrides = options
     found = InitialPoint(model, names, jitter=jitter, strategy=strategy, overrides=overrides)
-    found.expressions = expressions
+    vars(found)["expressions"] = expressions  # in place of what it would be
     return found

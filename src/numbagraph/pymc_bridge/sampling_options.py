@@ -79,7 +79,7 @@ def acceptance(target_accept: Any) -> float:
     """How often steps are to be accepted: PyMC's default, unless there is a number."""
     if target_accept is None:
         return DEFAULT_ACCEPTANCE
-    if not isinstance(target_accept, Real) or not 0 < target_accept < 1:
+    if not isinstance(target_accept, Real) or not 0 < float(target_accept) < 1:
         raise ValueError(f"target_accept is a number between 0 and 1, not {target_accept!r}")
     return float(target_accept)
 
