@@ -66,8 +66,8 @@ def _of_class(kind: type, masked: Any, verb: str) -> str | None:
         return found
     if _has_own_meaning(kind):
         return (
-            f"a {kind.__name__} of {module_of(kind).partition('.')[0]}, which says itself what operators do, as with "
-            f"units, which would be lost: {verb} its numbers (np.asarray of it, or its value in a known unit)"
+            f"a {kind.__name__} of {module_of(kind).partition('.')[0]}, whose own operators, and units that they "
+            f"keep, would be lost: {verb} its numbers (np.asarray of it, or its value in a known unit)"
         )
     return None
 
