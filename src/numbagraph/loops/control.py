@@ -11,11 +11,21 @@ from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import output_type, with_lengths
-from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.structs import replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, extent_values, python_type, toposort
 from numbagraph.loops.conditions import condition_of
-from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop, taken, updated
+from numbagraph.loops.control_steps import (
+    Branch,
+    Carried,
+    Loop,
+    Operand,
+    Region,
+    RegionOptions,
+    ReverseLoop,
+    taken,
+    updated,
+)
 from numbagraph.loops.failing import is_bounded_by_length
 from numbagraph.loops.fusion import is_computed_at_use
 from numbagraph.loops.ir import Compute, Program, Step
@@ -28,15 +38,6 @@ from numbagraph.rewrite.pipeline import optimise
 NOTHING: Mapping[int, int] = {}
 InMemory = Callable[[Value], tuple[Buffer, list[Step]]]
 Build = Callable[..., Program]
-
-
-class RegionOptions(Struct):
-    """How the regions of a program become programs."""
-
-    versioned: bool
-    """Whether loops have a version without the checks that are made before them."""
-    stabilised: bool
-    """As `Graph.stabilised` of the function that they are parts of."""
 
 
 class ControlBuilder:

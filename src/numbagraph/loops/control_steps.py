@@ -13,6 +13,15 @@ from numbagraph.ir.values import Source
 from numbagraph.loops.ir import Program, Step
 
 
+class RegionOptions(Struct):
+    """How the regions of a program become programs."""
+
+    versioned: bool
+    """Whether loops have a version without the checks that are made before them."""
+    stabilised: bool
+    """As `Graph.stabilised` of the function that they are parts of."""
+
+
 class Region(Struct, frozen=False):
     """What runs in each step of a loop, or in a branch: a program of its own, with a leaf for each operand."""
 

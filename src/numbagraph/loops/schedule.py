@@ -31,7 +31,7 @@ from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, toposort
 from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
-from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
+from numbagraph.loops.control_steps import Loop, RegionOptions, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.early_checks import with_early_checks
 from numbagraph.loops.failing import mark_uninterruptible
@@ -110,7 +110,7 @@ def scheduled(
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
     builder = ElementBuilder(memory)
     inlined: set[Value] = {value for value in memory.buffers if isinstance(value, Node) and not is_barrier(value)}
-    options = control.RegionOptions(versioned, graph.stabilised)
+    options = RegionOptions(versioned, graph.stabilised)
     actions: list[Action] = []
     producer: dict[object, int] = {}
     for value in plan.order:
@@ -198,7 +198,7 @@ def strides_of(number: int, leaf: ArrayLeaf) -> tuple[LeafStride | Literal, ...]
     return (*strides[:-1], literal(leaf.dtype.itemsize)) if leaf.rows else tuple(strides)
 
 
-def nest_steps(live_outs: list[Value], memory: Memory, options: control.RegionOptions) -> list[Step]:
+def nest_steps(live_outs: list[Value], memory: Memory, options: RegionOptions) -> list[Step]:
     """What computes one group of live-outs: fills, and a loop nest or a call."""
     first = live_outs[0]
     name = "_".join(dict.fromkeys(live_out.op.name for live_out in live_outs if isinstance(live_out, Node))) or "copy"
@@ -262,7 +262,7 @@ def lengths_of(scratch: Iterable[Buffer], memory: Memory) -> list[Compute]:
     return [Compute(each, ElementBuilder(memory).compute(each, ())) for each in missing]
 
 
-def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, options: control.RegionOptions) -> list[Step]:
+def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, options: RegionOptions) -> list[Step]:
     """The loop or the branch that has some results, and what brings its operands into memory."""
     wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
     within = partial(in_memory, memory=memory)
