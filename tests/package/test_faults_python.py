@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbagraph.frontend import regions
+from numbagraph.frontend import regions, trace_profile
 from numbagraph.frontend.traced import Outputs
 from numbagraph.ops import callback
 from numbagraph.ops.control import scan, switch, while_pullback
 from numbagraph.rewrite import capture, engine
 from numbagraph.runtime import replay
 from numbagraph.transforms import interpret
-from tests.frontend import test_callbacks, test_callbacks_kept, test_prints
+from tests.frontend import test_callbacks, test_callbacks_kept, test_callbacks_state, test_prints
 from tests.frontend.test_prints import printed
 
 __all__ = ["printed"]
@@ -71,6 +71,10 @@ CALLBACKS: dict[str, tuple[list[tuple[Any, str, Any]], Check]] = {
         [(capture, "CALLED", ())],
         test_callbacks.test_unused_ones_are_not_called_and_equal_ones_once,
     ),
+    "what is traced as well is read by the callback alone": (
+        [(trace_profile.Profile, "called_back", property(lambda self: frozenset(self._given)))],
+        lambda: test_callbacks_state.test_a_function_that_is_traced_as_well("traced"),
+    ),
     "rules keep the functions of callbacks": (
         [(engine.registry, "holds", lambda op: True)],
         test_callbacks_kept.test_the_function_lives_as_long_as_the_version,
@@ -97,7 +101,7 @@ def test_a_fault_of_callbacks_is_seen(fault: str, monkeypatch: pytest.MonkeyPatc
     patches, check = CALLBACKS[fault]
     for each in patches:
         monkeypatch.setattr(*each)
-    with pytest.raises((AssertionError, pytest.fail.Exception)):
+    with pytest.raises((AssertionError, pytest.fail.Exception, RuntimeWarning)):  # one that says what is traced often
         check()
 
 

@@ -114,9 +114,10 @@ def pure_callback(
 
     Notes
     -----
-    A call takes two to three microseconds, and the GIL. What ``callback`` reads of the world around it is looked at as
-    if it were traced: where it counts its calls in a global variable, each call of the compiled function is traced
-    anew; count in an object. With ``backend="jax"`` an exception is JAX's own, whose message has the traceback.
+    A call takes two to three microseconds, and the GIL. ``callback`` sees the world as it is when it is called, and may
+    change it: a list of what it was given, a cache. A function that is traced as well is no such callback: what it
+    reads is part of the compiled function, which is compiled anew when that changes. With ``backend="jax"`` an
+    exception is JAX's own, whose message has the traceback.
 
     Examples
     --------

@@ -8,8 +8,7 @@ from typing import Any
 from numbagraph.forking import importing
 from numbagraph.frontend.binding import Arguments, Key
 from numbagraph.frontend.embed import c_layout, embed
-from numbagraph.frontend.reach import Reach
-from numbagraph.frontend.surroundings import Made
+from numbagraph.frontend.surroundings import Made, Reach
 from numbagraph.frontend.tracebacks import for_users
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding

@@ -36,10 +36,10 @@ from numbagraph.frontend.nans import how_watched, require_choice
 from numbagraph.frontend.options import Names
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
-from numbagraph.frontend.reach import Reach, Walk
+from numbagraph.frontend.reach import Walk
 from numbagraph.frontend.retried import Retried
 from numbagraph.frontend.shared import SharedContext, SharedVariable, as_context
-from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
+from numbagraph.frontend.surroundings import Made, Reach, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced

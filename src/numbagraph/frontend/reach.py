@@ -36,10 +36,11 @@ from numbagraph.frontend.contents import (
 from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
 from numbagraph.frontend.impure import Watch, spelled, suspicious_names
 from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.trace_profile import CodeKey, key_of
 from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, is_home, library_of
 from numbagraph.ir.array_classes import module_of
 from numbagraph.runtime.arguments import is_source
-from numbagraph.runtime.guards import CONTENT, DEFINITION, MISSING, Guards, NameGuard, content_guard, read
+from numbagraph.runtime.guards import CONTENT, DEFINITION, MISSING, NameGuard, content_guard, read
 from numbagraph.runtime.objects import slot_offset
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
@@ -54,6 +55,7 @@ _ASKING = {"type", "hasattr", "getattr", "nditer", "deque"}
 """Functions that look at an object's class, or at its memory, which it does not hear of; `deque(maxlen=k)` does so."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
+_CALLBACK = ("numbagraph.frontend.callbacks", "pure_callback")
 _INNER = ("__wrapped__", "function", "of", "again", "core", "vjp", "forward", "backward", "core_shape")
 """Where objects of numbagraph hold functions of the user's."""
 
@@ -68,33 +70,22 @@ class Known:
         self.value = value
 
 
-class Reach:
-    """What one compiled function reaches."""
-
-    def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
-        self._function = function
-        self._arguments = tuple(arguments)
-        self._walk: Walk | None = Walk(function, self._arguments)
-        self.guards = Guards(self._walk.guards.values())
-
-    def walk(self) -> Walk:
-        """What the function may run now, for one trace: contents and code may change, which no guard sees."""
-        found, self._walk = self._walk, None
-        return found or Walk(self._function, self._arguments)
-
-
 class Walk:
     """One way through all that a function reaches."""
 
-    def __init__(self, function: Any, arguments: Iterable[Any]) -> None:
+    def __init__(self, function: Any, arguments: Iterable[Any], called_back: frozenset[CodeKey] = frozenset()) -> None:
         self.guards: dict[tuple[int, Any], NameGuard] = {}
         self.codes: dict[int, types.CodeType] = {}
         self.draws = False
         """Whether a name may lead to what answers otherwise each time."""
         self.may_write = False
         """Whether something may be written into what outlives a trace."""
+        self.pure_callback: Any = None
+        """`numbagraph.pure_callback`, if a name leads to it."""
         self.home: str | None = ""
         """The library that the function itself is part of, if any: its code counts as the user's. Not known yet: ""."""
+        self._called_back = called_back
+        """Code that is not entered."""
         self._names: set[str] = set()
         self._computed: set[str] = set()
         """Attributes of what the code has computed."""
@@ -248,7 +239,7 @@ class Walk:
 
     def _enqueue(self, function: types.FunctionType, instance: Any) -> None:
         key = (id(function), id(instance))
-        if key not in self._entered:
+        if key not in self._entered and key_of(function.__code__) not in self._called_back:
             self._entered[key] = function, instance
             self._queue.append((function, instance))
 
@@ -258,6 +249,8 @@ class Walk:
         if library != OWN and self.home == "" and is_home(library or ""):
             self.home = library if "-packages" in (library or "") else None
         if library not in (None, self.home) or library == OWN:
+            if (function.__module__, function.__name__) == _CALLBACK:
+                self.pure_callback = function
             self.draws = self.draws or spelled(function) is not None
             self.may_write = self.may_write or library not in HARMLESS
             for cell in cells:
@@ -282,9 +275,13 @@ class Walk:
         if "super" in facts.names:
             self._follow_super(code, scope)
         asked = asked_of(code)
-        self._by_any_name = self._by_any_name or not all(self._is_foreign(names.get(each)) for each in asked.owners)
+        if library_of(code.co_filename) is None:
+            self._by_any_name = self._by_any_name or not all(self._is_foreign(names.get(each)) for each in asked.owners)
         self._asked.update(asked.names)
-        for each in facts.inner:
+        keys = [key_of(each) for each in facts.inner]
+        for each, key in zip(facts.inner, keys, strict=True):
+            if key in self._called_back and keys.count(key) == 1:
+                continue
             self._scan(each, facts_of(each), names, {name: scope[name] for name in each.co_freevars if name in scope})
         if "getattr" in facts.names and any(type(each) is str and each in self._suspicious for each in code.co_consts):
             self.draws = True
@@ -456,7 +453,7 @@ class Walk:
         for each in kind.__mro__ if any(name in vars(each) for each in kind.__mro__) else ():
             value = vars(each).get(name, MISSING)
             if not each.__flags__ & _IMMUTABLE_TYPE:
-                (entries,) = (one for one in gc.get_referents(vars(each)) if type(one) is dict)
+                (entries,) = (one for one in gc.get_referents(vars(each)) if issubclass(type(one), dict))
                 self._guard(entries, name, value, spelling)
             if value is not MISSING:
                 return value

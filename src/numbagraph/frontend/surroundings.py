@@ -4,15 +4,46 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from numbagraph.frontend.reach import Reach, Walk
+from numbagraph.frontend.reach import Walk
+from numbagraph.frontend.trace_profile import CodeKey, Profile
 from numbagraph.frontend.user_code import OWN
+from numbagraph.runtime.guards import Guards
 
 MOST_STATES = 8
 MOST_TRACES = 3
 """How often a function is traced that changes what it reads, or whose names another thread binds to something else."""
+
+
+class Reach:
+    """What one compiled function reaches."""
+
+    def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
+        self._function = function
+        self._arguments = tuple(arguments)
+        self._walk: Walk | None = Walk(function, self._arguments)
+        self._called_back: frozenset[CodeKey] | None = None
+        """Code that is not guarded, as no trace has run it."""
+        self.guards = Guards(self._walk.guards.values())
+
+    def walk(self) -> Walk:
+        """What the function may run now, for one trace: contents and code may change, which no guard sees."""
+        found, self._walk = self._walk, None
+        return found or Walk(self._function, self._arguments)
+
+    def leave_out(self, called_back: frozenset[CodeKey]) -> bool:
+        """Guard nothing that only callbacks read, which see the world as it is when they are called; False if an
+        earlier trace has left out what this one needs."""
+        if self._called_back is not None:
+            return called_back >= self._called_back
+        self._called_back = called_back
+        if called_back:
+            needed = Walk(self._function, self._arguments, called_back).guards
+            self.guards = Guards(each for each in self.guards.guards if (id(each.owner), each.key) in needed)
+        return True
 
 
 class Surroundings:
@@ -72,7 +103,10 @@ class Made(NamedTuple):
 def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any], attempts: int = MOST_TRACES) -> Made:
     """What ``make`` gives while nothing changes that the function reads, or the last of its attempts."""
     reach = look()
-    made = Made(make(reach.walk()), reach, reach.guards.hold())
+    walk, profile = reach.walk(), Profile()
+    with profile.watching(walk.pure_callback) if walk.pure_callback is not None else nullcontext():
+        found = make(walk)
+    made = Made(found, reach, reach.leave_out(profile.called_back) and reach.guards.hold())
     return made if made.is_valid or attempts == 1 else make_while_unchanged(look, make, attempts - 1)
 
 
