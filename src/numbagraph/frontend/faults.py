@@ -27,6 +27,10 @@ GENERATORS = tuple(f"{OWN}{layer}{os.sep}" for layer in ("loops", "emit", "intri
 """Those that refuse nothing: graphs have passed all that does."""
 CAPTURE = f"{OWN}frontend{os.sep}capture{os.sep}"
 """Files of operators that stand for Python's own, and raise what these raise."""
+CALLERS = tuple(f"{OWN}frontend{os.sep}{name}.py" for name in ("called", "gufunc", "transformed"))
+"""Files that call compiled code, whose errors have no frames of their own."""
+LOOPS_OF_USERS = f"{OWN}runtime{os.sep}numba_core.py"
+"""Where Numba compiles loops that users wrote, and says what is wrong with them."""
 
 NEVER_MEANT = (AssertionError, KeyError, AttributeError, NameError)
 """Errors that the compiler raises for nobody."""
@@ -45,7 +49,9 @@ def fault_of(error: BaseException, described: str | None) -> InternalError | Non
     last = max((place for place, each in enumerate(frames) if library_of(file_of(each)) is None), default=-1)
     below = frames[last + 1 :]
     compiles = any(file_of(each).startswith(COMPILER) for each in below)
-    if not below or not (is_fault_of_compiler(error, below[-1]) if compiles else is_fault_of_trace(error, below[-1])):
+    if not below or any(file_of(each) == LOOPS_OF_USERS and library_of(file_of(below[-1])) != OWN for each in below):
+        return None
+    if not (is_fault_of_compiler(error, below[-1]) if compiles else is_fault_of_trace(error, below[-1])):
         return None
     source, operation = subject_of(below)
     if last >= 0 and not compiles:
@@ -77,6 +83,8 @@ def is_fault_of_trace(error: BaseException, innermost: TracebackType) -> bool:
     if isinstance(error, NotImplementedError):
         return not error.args
     stands_for_python = file_of(innermost).startswith(CAPTURE) or innermost.tb_frame.f_code.co_name.startswith("__")
+    if file_of(innermost) in CALLERS and isinstance(error, IndexError):
+        return False
     return isinstance(error, ACCIDENTS) and not stands_for_python and not is_raised(innermost)
 
 

@@ -26,7 +26,7 @@ def require(a: Any, dtype: Any = None, requirements: Iterable[str] | None = None
     """`numpy.require`. Arrays are aligned. Which ones of NumPy own their memory is not known: what must is not written
     into."""
     del like
-    wanted = {FLAGS[each.upper()] for each in requirements or ()}
+    wanted = set(map(flag, requirements or ()))
     if wanted >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((each for each in ("F", "C") if each in wanted), "A")
@@ -34,6 +34,14 @@ def require(a: Any, dtype: Any = None, requirements: Iterable[str] | None = None
     if "W" in wanted and is_for_reading(found):
         return found.copy(order)
     return new_view(found.value, found, None) if "O" in wanted else found
+
+
+def flag(requirement: str) -> str:
+    """The letter of a requirement."""
+    found = FLAGS.get(requirement.upper())
+    if found is None:
+        raise KeyError(requirement.upper())
+    return found
 
 
 def is_for_reading(array: Tracer) -> bool:
