@@ -343,7 +343,8 @@ def as_numpy_array(python: Function) -> Function:
         elif not copy and thing._is_array:
             found = apply(registry["asarray"], thing, dtype, order=order, copy=copy)
             return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
-        result = thing if dtype is None else apply(element_of, thing, canonical_dtype(dtype))
+        convert_to = registry["cast"] if thing.ndim else element_of  # an array keeps the order of its elements
+        result = thing if dtype is None else apply(convert_to, thing, canonical_dtype(dtype))
         result = result[(None,) * (ndmin - result.ndim)] if ndmin > result.ndim else result
         return result.copy(order or "K") if result.ndim else apply(registry["asarray"], result)
 
