@@ -160,8 +160,15 @@ def with_bad_index():
 
 def with_infinite_derivative():
     with pm.Model() as model:
+        mu, large = pm.Normal("mu"), pm.Normal("large")
+        pm.Potential("p", pt.arctan(pt.exp(1000.0 + large)) + mu)
+    return model
+
+
+def with_a_variable_of_no_effect():
+    with pm.Model() as model:
         mu, fixed = pm.Normal("mu"), pm.Flat("fixed", initval=0.0)
-        pm.Potential("p", pt.sqrt(fixed * 0) + mu)
+        pm.Potential("p", pt.sqrt(fixed * 0) + mu)  # PyTensor cancels the zero
     return model
 
 
@@ -171,7 +178,8 @@ REASONS = {
         SamplingError,
         r"not finite.*: y: -inf\. The point is \{'mu'",
     ),
-    "a derivative": (with_infinite_derivative, SamplingError, "derivative is not finite: that by fixed"),
+    "a derivative": (with_infinite_derivative, SamplingError, "derivative is not finite: that by large"),
+    "no derivative": (with_a_variable_of_no_effect, SamplingError, "does not change with fixed, .*: remove"),
     "a parameter": (lambda: of_scale(-1.0, observed=np.zeros(2)), ParameterValueError, r"(?s)sigma > 0.* at y_logprob"),
     "an index": (with_bad_index, IndexError, r"(?s)index 3 is out of bounds.*effect\[group\]"),
     "no variables": (lambda: pm.Model(), SamplingError, "no free variables"),
