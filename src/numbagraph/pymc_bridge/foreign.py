@@ -17,13 +17,14 @@ from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import Add, Cast, Mul
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type import TensorType
 
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.array_function import TypeRefused
-from numbagraph.pymc_bridge.compatibility import conditional, linalg
+from numbagraph.pymc_bridge.compatibility import conditional, linalg, running_dtype
 from numbagraph.pymc_bridge.draws import NotDrawn
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
@@ -150,10 +151,19 @@ def as_promised(variable: Variable, result: Any) -> Any:
     kind: Any = variable.type
     if not isinstance(kind, TensorType):
         return result
-    array, dtype = np.require(result, requirements="W"), kind.numpy_dtype
+    array, dtype = np.require(result, requirements="W"), promised_dtype(variable)
     if is_permutation(variable):
         array = np.array(array.real)
     return array.astype(dtype, copy=False) if (array.dtype.kind == "c") == (dtype.kind == "c") else array
+
+
+def promised_dtype(variable: Variable) -> np.dtype:
+    """The dtype of a result: that of its type, or the one that running sums really have."""
+    kind: Any = variable.type
+    node: Any = variable.owner
+    if node is None or not isinstance(node.op, CumOp):
+        return kind.numpy_dtype
+    return running_dtype(kind.numpy_dtype, node.inputs[0].type.ndim, node.op.mode)
 
 
 def is_permutation(variable: Variable) -> bool:
