@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph.blockwise import storing
-from numbagraph.loops import control
+from numbagraph.loops import schedule
 from numbagraph.rewrite import pipeline
 from tests.frontend import test_as_written as as_written
 from tests.frontend import test_stored_numbers as stored
@@ -42,7 +42,7 @@ def test_a_region_that_does_not_know_of_the_option_is_caught(monkeypatch):
     def forgetful(*_):
         return real(True, True)
 
-    real = control.RegionOptions
-    monkeypatch.setattr(control, "RegionOptions", forgetful)
+    real = schedule.RegionOptions
+    monkeypatch.setattr(schedule, "RegionOptions", forgetful)
     caught(as_written.check_as_written, as_written.in_loop, cache=False)
     as_written.check_as_written(as_written.FORMULAS["softplus"])

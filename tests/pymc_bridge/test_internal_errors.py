@@ -1,15 +1,17 @@
 """Faults of numbagraph while it compiles a model or a function of PyTensor: users are told how to report them."""
 
 import numpy as np
-import pymc as pm
-import pytensor
-import pytensor.tensor as pt
 import pytest
 
-from numbagraph.errors import InternalError
-from numbagraph.loops import schedule
-from numbagraph.pymc_bridge import compile_logp
-from tests.support.planted import planted
+pm = pytest.importorskip("pymc")
+
+import pytensor  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+
+from numbagraph.errors import InternalError  # noqa: E402
+from numbagraph.loops import schedule  # noqa: E402
+from numbagraph.pymc_bridge import compile_logp  # noqa: E402
+from tests.support.planted import planted  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

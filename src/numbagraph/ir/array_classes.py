@@ -14,6 +14,8 @@ _INSTEAD = {
     "dask": "which would be computed as a whole: call x.map_blocks(f) or dask.array.apply_gufunc(f, signature, x), "
     "which compute it block by block, or {verb} x.compute()",
 }
+_NUMBERS = ("numpy", "jax")
+"""Libraries whose arrays mean their elements alone, whatever class they have."""
 _TABLES = ("pandas", "polars")
 """Libraries whose columns are arrays of elements, and nothing else matters of them here; their tables are more."""
 _HARMLESS = frozenset(
@@ -90,7 +92,9 @@ def _has_own_meaning(kind: type) -> bool:
     """Whether a class defines what NumPy would ask an array for."""
     others = [each for each in kind.__mro__ if each not in (object, np.ndarray)]
     if issubclass(kind, np.ndarray):
-        return any(not _OF_ARRAYS.isdisjoint(vars(each)) for each in others if not _is_of("numpy", each))
+        return any(
+            not _OF_ARRAYS.isdisjoint(vars(each)) for each in others if not any(_is_of(one, each) for one in _NUMBERS)
+        )
     if any(_is_of(each, kind) for each in ("numbagraph", *_TABLES)):
         return False
     return any(getattr(kind, name, None) is not None for name in ("__array_ufunc__", "__array_function__"))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import importing
+
 
 class WithoutGaps:
     """nutpie's trace in memory, in which the vectors that a draw has not are NaN; all else is nutpie's.
@@ -27,7 +29,8 @@ class WithoutGaps:
 
 def without_gaps(batch: Any) -> Any:
     """A table with NaN in the place of vectors that are not there."""
-    import pyarrow  # noqa: PLC0415  nutpie has imported it
+    with importing:
+        import pyarrow  # noqa: PLC0415  nutpie has imported it
 
     for number, name in enumerate(batch.column_names):
         column = pyarrow.array(batch.column(name))
