@@ -59,6 +59,76 @@ def test_a_marginalised_model():
     assert trace.posterior["means"].shape == (1, 10, 2)
 
 
+def occupancy():
+    """Sites are occupied or not; where they are not, nothing is detected. At some there are no visits."""
+    visits, seen = np.array([4, 4, 0, 4, 2]), np.array([0, 2, 0, 1, 0])
+    share, detection = pm.Beta("share", 1.0, 1.0), pm.Beta("detection", 1.0, 1.0)
+    occupied = pm.Bernoulli("occupied", share, shape=5)
+    pm.Binomial("seen", visits, occupied * detection, observed=seen)
+    return ["occupied"]
+
+
+def counts_with_exposures_of_zero():
+    rates = pm.HalfNormal("rates", shape=2)
+    kind = pm.Bernoulli("kind", 0.4, shape=4)
+    pm.Poisson("y", np.array([0.0, 1.0, 2.0, 0.0]) * rates[kind], observed=[0, 1, 3, 0])
+    return ["kind"]
+
+
+def zero_inflation():
+    rate, share = pm.HalfNormal("rate"), pm.Beta("share", 1.0, 1.0)
+    present = pm.Bernoulli("present", share, shape=4)
+    pm.NegativeBinomial("y", mu=present * rate, alpha=2.0, observed=[0, 0, 2, 5])
+    return ["present"]
+
+
+def three_kinds():
+    weights, means = pm.Dirichlet("weights", np.ones(3)), pm.Normal("means", shape=3)
+    kind = pm.Categorical("kind", weights, shape=6)
+    pm.Normal("y", means[kind], 1.0, observed=np.linspace(-2.0, 2.0, 6))
+    return ["kind"]
+
+
+def two_indicators():
+    share, slope = pm.Beta("share", 1.0, 1.0), pm.Normal("slope")
+    first, second = pm.Bernoulli("first", share), pm.Bernoulli("second", 0.3)
+    pm.Normal("y", slope * first + 2.0 * second, 1.0, observed=[0.0, 1.0, 2.0])
+    return ["first", "second"]
+
+
+def change_point():
+    early, late = pm.Exponential("early", 1.0), pm.Exponential("late", 1.0)
+    at = pm.DiscreteUniform("at", 0, 5)
+    pm.Poisson("y", pt.switch(np.arange(6) < at, early, late), observed=[1, 0, 1, 4, 5, 3])
+    return ["at"]
+
+
+MARGINALISED = [
+    occupancy,
+    counts_with_exposures_of_zero,
+    zero_inflation,
+    three_kinds,
+    two_indicators,
+    change_point,
+]
+
+
+@pytest.mark.parametrize("build", MARGINALISED)
+def test_marginalised_indicators(build):
+    with pm.Model() as model:
+        names = build()
+    agree(extras.marginalize(model, names))
+
+
+def test_a_marginalised_chain_of_states():
+    with pm.Model() as model:
+        rows = pm.Dirichlet("rows", np.ones((2, 2)))
+        begin = pm.Categorical.dist([0.5, 0.5])
+        states = extras.distributions.DiscreteMarkovChain("states", P=rows, init_dist=begin, shape=(8,))
+        pm.Normal("y", pm.Normal("means", shape=2)[states], 1.0, observed=np.linspace(-1.0, 1.0, 8))
+    agree(extras.marginalize(model, ["states"]))
+
+
 def test_an_approximation_by_laplace():
     data = rng.normal(2.0, 1.0, size=30)
     with pm.Model():

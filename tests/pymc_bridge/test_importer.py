@@ -197,6 +197,9 @@ EXPRESSIONS = {
     "einsum of three": lambda: pt.einsum("ij,j,ij->i", pt.specify_shape(m, (3, 4)), v, m),
     "interpolation": lambda: pt.interp(v, np.linspace(-2, 3, 5), np.arange(5.0) ** 2),
     "an element of each row": lambda: pt.vectorize(lambda x, n: x[n], signature="(n),()->()")(m, i[:3]),
+    "an array of each row, in one shape": lambda: pt.vectorize(
+        lambda x, n: pt.alloc(x, n, 4), signature="(i),()->(n,i)"
+    )(m, pt.alloc(pt.as_tensor(2), 3)),
     "joined lengths": lambda: pt.alloc(s, *[pt.concatenate([v.shape[:0], (2, 1), m.shape])[k] for k in (3, 0, 1)]),
     "lengths from an array": lambda: pt.alloc(s, pt.as_tensor(np.arange(30) % 7).max() + 1),
     "integers times joined arrays": lambda: (

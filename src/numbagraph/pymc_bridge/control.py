@@ -10,7 +10,7 @@ from pymc.logprob.utils import CheckParameterValue
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import ARange
+from pytensor.tensor.basic import Alloc, ARange
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Reshape
@@ -49,6 +49,7 @@ def inner_graph(importer: Importer, node: Apply, *inputs: Any) -> list[Any]:
 
 BATCHED: dict[type, Callable[..., Any]] = {
     Dot: matrix_product,
+    Alloc: structure.alloc_each,
     ARange: structure.arange_each,
     Reshape: structure.reshape_each,
     linalg.ops.PivotToPermutations: linalg.permutation,

@@ -183,7 +183,7 @@ def with_rest(x: Value, sizes: Sequence[Extent]) -> list[Extent]:
 
 
 def reshape_each(importer: Importer, node: Apply, x: Value, targets: Value) -> list[Value]:
-    """The same of each element of a batch: all get one shape, or they would make no array."""
+    """Elements of a batch in another shape, which is one for all of them, or they would make no array."""
     shape = common_row(importer, targets)
     if shape is None:
         raise UnsupportedOp(f"the shape of {describe(node.outputs[0])} differs along a batch, or is not known")
@@ -225,13 +225,28 @@ def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value
 @imports(basic.Alloc, moves=True)
 def alloc(importer: Importer, node: Apply, x: Value, *lengths: Value) -> Value:
     """PyTensor repeats along the dimensions that its types know to have length 1, as with elementwise ops."""
-    shape = [length_of(each) for each in lengths]
-    text = f"could not broadcast {shapes.shape_text(x.shape)} to {shapes.shape_text(shape)}"
-    behind = shape[len(shape) - x.ndim :]
-    for own, wanted, known in zip(x.shape, behind, node.inputs[0].type.broadcastable, strict=True):
+    return allocated(node, x, [length_of(each) for each in lengths], x.ndim, [])
+
+
+def alloc_each(importer: Importer, node: Apply, x: Value, *lengths: Value) -> list[Value]:
+    """Arrays of one shape: that of all elements of a batch."""
+    numbers = [number for each in lengths if (number := common_number(importer, each)) is not None]
+    if len(numbers) < len(lengths):
+        raise UnsupportedOp(f"the shape of {describe(node.outputs[0])} may differ along a batch")
+    rank = len(node.op.inputs_sig[0])
+    batch = shapes.broadcast_shapes([x.shape[: x.ndim - rank], *(each.shape for each in lengths)], "alloc")
+    return [allocated(node, x, [length_of(each) for each in numbers], rank, batch)]
+
+
+def allocated(node: Apply, x: Value, shape: Sequence[Extent], rank: int, batch: Sequence[Extent]) -> Value:
+    """The last ``rank`` dimensions of ``x`` repeated to a shape, in each element of a batch."""
+    own, begin = x.shape[x.ndim - rank :], x.ndim - rank
+    text = f"could not broadcast {shapes.shape_text(own)} to {shapes.shape_text(shape)}"
+    repeated = node.inputs[0].type.broadcastable[begin:]
+    for length, wanted, known in zip(own, shape[len(shape) - rank :], repeated, strict=True):
         if not known:
-            shapes.require_same(own, wanted, text)
-    return broadcast_value(x, shape)
+            shapes.require_same(length, wanted, text)
+    return broadcast_value(expand_at(x, range(begin, begin + len(shape) - rank)), [*batch, *shape])
 
 
 @imports(basic.AllocEmpty)
@@ -284,7 +299,7 @@ def arange(importer: Importer, node: Apply, *ends: Value) -> Value:
 
 
 def arange_each(importer: Importer, node: Apply, *ends: Value) -> list[Value]:
-    """The same of each element of a batch: all begin and end alike, or their lengths may differ."""
+    """Ranges in each element of a batch. All begin and end alike, or their lengths may differ."""
     numbers = [common_number(importer, each) for each in ends]
     if any(each is None for each in numbers):
         raise UnsupportedOp(f"the length of {describe(node.outputs[0])} may differ along a batch")
