@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.stats
+from scipy import linalg
 
 import numbagraph as ng
 from numbagraph import graph_jit
+from numbagraph.frontend import reach
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -343,3 +346,38 @@ def test_a_list_that_is_long() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(compiled(X) - before, X)
+
+
+class Link:
+    def __init__(self, after: Link | None) -> None:
+        self.after = after
+        self.mark = 0
+
+
+def test_each_of_many_objects_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+
+    def look(self: reach.Walk, kind: type, owner: Any) -> None:
+        looked.append(owner)
+        watch(self, kind, owner)
+
+    watch = reach.Walk._watch_attributes
+    monkeypatch.setattr(reach.Walk, "_watch_attributes", look)
+    first = Link(None)
+    for _ in range(300):
+        first = Link(first)
+
+    def f(x: Any) -> Any:
+        last: Any = first
+        while last.after is not None:
+            last = last.after
+        return x + last.mark
+
+    assert graph_jit(f)(1.0) == 1.0
+    assert len(looked) < 10 * 300
+
+
+def test_functions_of_libraries_have_few_guards() -> None:
+    assert scipy.stats.norm  # one of hundreds of objects that SciPy's modules lead to
+    for function in (linalg.solve_discrete_are, linalg.toeplitz):
+        assert 10 < len(reach.Walk(function, ()).guards) < 500

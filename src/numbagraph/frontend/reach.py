@@ -110,21 +110,23 @@ class Walk:
         self._run()
 
     def _run(self) -> None:
-        count = -1
-        while self._queue or count != self._count_found():
-            count = self._count_found()
+        asked, instances, modules = -1, 0, 0  # how many objects have been asked for how many names
+        while self._queue or asked != self._count_asked() or instances < len(self._instances):
             while self._queue:
                 self._enter(*self._queue.pop())
-            for kind, instance in list(self._instances):
+            if asked != self._count_asked():
+                asked, instances, modules = self._count_asked(), 0, 0
+            for kind, instance in self._instances[instances:]:
+                instances += 1
                 self._follow_methods(kind, instance)
                 self._watch_attributes(kind, kind if instance is MISSING else instance)
-            for each in list(self._modules):
+            for each in self._modules[modules:]:
+                modules += 1
                 self._watch_attributes(types.ModuleType, each)
         self.may_write = self.may_write or not are_methods(self._computed) or any(map(self._is_odd, self._instances))
 
-    def _count_found(self) -> int:
-        asked = (self._names, self._computed, self._asked, self._instances, self._modules)
-        return sum(map(len, asked)) + self._by_any_name
+    def _count_asked(self) -> int:
+        return sum(map(len, (self._names, self._computed, self._asked))) + self._by_any_name
 
     @property
     def converts_at_once(self) -> bool:
@@ -380,8 +382,8 @@ class Walk:
 
     def _watch_attributes(self, kind: type, owner: Any) -> None:
         """Guard the attributes of an object that the code reads of what it has computed."""
-        count = self._count_found()
-        if self._watched.get(id(owner)) == count:
+        count = self._count_asked()
+        if self._watched.get(id(owner)) == count or self._is_of_library(kind, owner):
             return
         self._watched[id(owner)] = count
         spaces = [vars(each) for each in kind.__mro__ if not each.__flags__ & _IMMUTABLE_TYPE]
@@ -442,6 +444,12 @@ class Walk:
     def _is_foreign(self, thing: Any) -> bool:
         """Whether something is a module that is taken as it is."""
         return type(thing) is types.ModuleType and not self._is_users(thing)
+
+    def _is_of_library(self, kind: type, owner: Any) -> bool:
+        """Whether an object is part of an installed package, which changes no attributes that others read of it."""
+        module = owner if kind is types.ModuleType else sys.modules.get(module_of(kind))
+        file = vars(module).get("__file__") if module is not None else None
+        return isinstance(file, str) and library_of(file) not in (None, "Python")
 
     def _is_users_class(self, kind: type) -> bool:
         """Whether a class is the user's, so that libraries do not change its objects for themselves."""
