@@ -76,8 +76,9 @@ test-candidates:  ## the tests of both bridges on release candidates of PyMC, Py
 
 # Other programs each night: Hypothesis draws them by chance, and prints how to have one again.
 nightly: export HYPOTHESIS_PROFILE = thorough
-nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
+nightly: $(test) $(test_pymc)  ## all that repeats other tests, and random programs, 1500 of each kind: hours
 	@echo 'This takes hours.'
+	$(pytest) --extent=all
 	$(pytest) --timeout=0 tests/package/test_random_graphs.py $(ARGS)
 	.venv/bin/python -m pip install --quiet 'blackjax>=1.2'
 	.venv/bin/python -m pytest tests/jax_bridge/test_samplers.py

@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import sys
+import zlib
 
 import hypothesis
 import pytest
@@ -53,6 +54,18 @@ def pytest_addoption(parser):
         default="usual",
         help="quick: a part of each kind, in two minutes; all: also what repeats others, with other dtypes and layouts",
     )
+    parser.addoption(
+        "--share",
+        type=share_of,
+        default=(0, 1),
+        metavar="K/N",
+        help="of what --extent=all repeats with other dtypes and layouts, the K-th of N parts, such as 0/3",
+    )
+
+
+def share_of(text):
+    part, count = map(int, text.split("/"))
+    return part % count, count
 
 
 def pytest_configure(config):
@@ -64,7 +77,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    extent = config.getoption("--extent")
+    extent, (part, parts) = config.getoption("--extent"), config.getoption("--share")
     cases, total = collections.Counter(), collections.Counter(map(function_of, items))
 
     def is_meant(item):
@@ -72,7 +85,8 @@ def pytest_collection_modifyitems(config, items):
             return False
         if extent == "quick":
             return item.get_closest_marker("quick") is not None or item.path.stem.removeprefix("test_") in QUICK
-        return extent == "all" or not is_repetition(item, cases, total)
+        repeats = is_repetition(item, cases, total)
+        return not repeats or (extent == "all" and zlib.crc32(item.nodeid.encode()) % parts == part)
 
     meant = [is_meant(item) for item in items]
     config.hook.pytest_deselected(items=[item for item, wanted in zip(items, meant, strict=True) if not wanted])
