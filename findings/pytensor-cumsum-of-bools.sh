@@ -10,7 +10,10 @@
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"${PYTHON:-python3}" -m venv "$folder"
+for python in "${PYTHON:-python3}" python3.14 python3.13 "$(pyenv root 2>/dev/null)"/versions/3.1[2-4]*/bin/python3; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && break # PyTensor 3.3 asks for it
+done
+"$python" -m venv "$folder"
 "$folder/bin/pip" install --quiet 'pytensor==3.3.8'
 seen=$(HOME="$folder" "$folder/bin/python" - <<'END'
 import numpy as np
