@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr
 
 from numbagraph.frontend.loops import scan
 from numbagraph.ir.structs import Struct
@@ -194,14 +193,14 @@ def set_or_apply(run: Run, equation: Any) -> Update:
     jaxpr = equation.params["update_jaxpr"]
     if jaxpr is None:
         return lambda result, positions, updates: result.__setitem__(positions, updates)
-    combine = ClosedJaxpr(jaxpr, equation.params["update_consts"])
+    constants = equation.params["update_consts"]
 
     def update(result: Any, positions: tuple[Any, ...], updates: Any) -> None:
         whole = [np.broadcast_to(each, updates.shape).reshape(-1) for each in positions]
 
         def step(array: Any, place: Sequence[Any]) -> tuple[Any, None]:
             *position, value = place
-            (found,) = run.closed(combine, [array[tuple(position)], value])
+            (found,) = run.open(jaxpr, constants, [array[tuple(position)], value])
             changed = array.copy()
             changed[tuple(position)] = found
             return changed, None
