@@ -381,15 +381,16 @@ class Walk:
         self.guards[id(guard.owner), guard.key] = guard
 
     def _watch_attributes(self, kind: type, owner: Any) -> None:
-        """Guard the attributes of an object that the code reads of what it has computed."""
-        count = self._count_asked()
-        if self._watched.get(id(owner)) == count or self._is_of_library(kind, owner):
+        """Guard the attributes of an object that the code reads of what it has computed. Those of an installed package
+        are left to it: a function of SciPy's leads to all of SciPy."""
+        count, library = self._count_asked(), self._library_of_kind(kind, owner)
+        if self._watched.get(id(owner)) == count or library not in (None, "Python"):
             return
         self._watched[id(owner)] = count
         spaces = [vars(each) for each in kind.__mro__ if not each.__flags__ & _IMMUTABLE_TYPE]
         spaces += [] if owner is kind else [entries_of(owner) or {}]
         known = [name for each in spaces for name in each if not name.startswith("__")]
-        if not self._by_any_name or not self._is_users_class(kind):
+        if not self._by_any_name or library is not None:
             known = [*(name for name in known if name in self._computed), *self._asked]
         for name in dict.fromkeys(known):
             spelling = f"{kind.__name__}.{name}"
@@ -445,16 +446,15 @@ class Walk:
         """Whether something is a module that is taken as it is."""
         return type(thing) is types.ModuleType and not self._is_users(thing)
 
-    def _is_of_library(self, kind: type, owner: Any) -> bool:
-        """Whether an object is part of an installed package, which changes no attributes that others read of it."""
+    def _library_of_kind(self, kind: type, owner: Any) -> str | None:
+        """The library that an object of a class, or a module, is part of; None for the user's."""
         module = owner if kind is types.ModuleType else sys.modules.get(module_of(kind))
-        file = vars(module).get("__file__") if module is not None else None
-        return isinstance(file, str) and library_of(file) not in (None, "Python")
-
-    def _is_users_class(self, kind: type) -> bool:
-        """Whether a class is the user's, so that libraries do not change its objects for themselves."""
-        module = sys.modules.get(module_of(kind))
-        return module is None or kind in (types.ModuleType, types.SimpleNamespace) or self._is_users(module)
+        if module is None or kind is types.SimpleNamespace:
+            return None
+        file = vars(module).get("__file__")
+        if not isinstance(file, str):
+            return "Python" if module.__name__ in sys.builtin_module_names else None
+        return library_of(file)
 
     def _in_classes(self, kind: type, name: str, spelling: str) -> Any:
         """A class attribute, guarded in each class where it is looked for."""
