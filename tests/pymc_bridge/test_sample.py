@@ -179,7 +179,11 @@ REASONS = {
         r"not finite.*: y: -inf\. The point is \{'mu'",
     ),
     "a derivative": (with_infinite_derivative, SamplingError, "derivative is not finite: that by large"),
-    "no derivative": (with_a_variable_of_no_effect, SamplingError, "does not change with fixed, .*: remove"),
+    "no derivative": (
+        with_a_variable_of_no_effect,
+        SamplingError,
+        "derivative of the log-density by fixed has zeros, .*: remove",
+    ),
     "a parameter": (lambda: of_scale(-1.0, observed=np.zeros(2)), ParameterValueError, r"(?s)sigma > 0.* at y_logprob"),
     "an index": (with_bad_index, IndexError, r"(?s)index 3 is out of bounds.*effect\[group\]"),
     "no variables": (lambda: pm.Model(), SamplingError, "no free variables"),

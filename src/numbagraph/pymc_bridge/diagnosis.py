@@ -32,12 +32,12 @@ def explain_failure(compiled: Any, model: pm.Model) -> None:
                 f"where chains begin, the log-density is {value}, but its derivative is not finite: that by "
                 f"{', '.join(bad)}"
             )
-        flat = [name for name, each in zip(compiled.shapes, gradient, strict=False) if not np.all(each)]
-        if flat:
+        zero = [name for name, each in zip(compiled.shapes, gradient, strict=False) if not np.all(each)]
+        if zero:
             raise SamplingError(
-                f"where chains begin, the log-density does not change with {', '.join(flat)}, and the sampler needs a "
-                "derivative that is not zero: remove variables that nothing depends on; initvals says where else "
-                "chains may begin"
+                f"where chains begin, the derivative of the log-density by {', '.join(zero)} has zeros, with which the "
+                "sampler cannot begin: remove variables that nothing depends on; initvals says where else chains may "
+                "begin"
             )
 
 
