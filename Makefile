@@ -78,7 +78,8 @@ test-candidates:  ## the tests of both bridges on release candidates of PyMC, Py
 nightly: export HYPOTHESIS_PROFILE = thorough
 nightly: $(test) $(test_pymc)  ## all that repeats other tests, and random programs, 1500 of each kind: hours
 	@echo 'This takes hours.'
-	$(pytest) --extent=all
+	HYPOTHESIS_PROFILE=numbagraph $(pytest) --extent=all
+	HYPOTHESIS_PROFILE=numbagraph $(pymc)/bin/python -m pytest -n auto --extent=all tests/pymc_bridge
 	$(pytest) --timeout=0 tests/package/test_random_graphs.py $(ARGS)
 	.venv/bin/python -m pip install --quiet 'blackjax>=1.2'
 	.venv/bin/python -m pytest tests/jax_bridge/test_samplers.py
