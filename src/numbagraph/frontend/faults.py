@@ -49,7 +49,7 @@ def fault_of(error: BaseException, described: str | None) -> InternalError | Non
     last = max((place for place, each in enumerate(frames) if library_of(file_of(each)) is None), default=-1)
     below = frames[last + 1 :]
     compiles = any(file_of(each).startswith(COMPILER) for each in below)
-    if not below or any(file_of(each) == LOOPS_OF_USERS and library_of(file_of(below[-1])) != OWN for each in below):
+    if not below or is_refusal_of_numba(below):
         return None
     if not (is_fault_of_compiler(error, below[-1]) if compiles else is_fault_of_trace(error, below[-1])):
         return None
@@ -62,6 +62,11 @@ def fault_of(error: BaseException, described: str | None) -> InternalError | Non
     text = f"numbagraph failed while it {doing} {described or 'a function'}: {type(error).__name__}: {error} ({place})"
     more = [f"\n  in {operation}" if operation else "", f"\n  at {source}" if source is not None else ""]
     return InternalError(f"{text}. {HOW_TO_REPORT}{''.join(more)}")
+
+
+def is_refusal_of_numba(frames: Frames) -> bool:
+    """Whether Numba says what is wrong with a loop of a user's."""
+    return library_of(file_of(frames[-1])) != OWN and any(file_of(each) == LOOPS_OF_USERS for each in frames)
 
 
 def is_fault_of_compiler(error: BaseException, innermost: TracebackType) -> bool:
