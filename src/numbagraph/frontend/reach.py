@@ -111,7 +111,7 @@ class Walk:
 
     def _run(self) -> None:
         asked, instances, modules = -1, 0, 0  # how many objects have been asked for how many names
-        while self._queue or asked != self._count_asked() or instances < len(self._instances):
+        while self._queue or asked != self._count_asked() or (instances, modules) != self._count_found():
             while self._queue:
                 self._enter(*self._queue.pop())
             if asked != self._count_asked():
@@ -124,6 +124,9 @@ class Walk:
                 modules += 1
                 self._watch_attributes(types.ModuleType, each)
         self.may_write = self.may_write or not are_methods(self._computed) or any(map(self._is_odd, self._instances))
+
+    def _count_found(self) -> tuple[int, int]:
+        return len(self._instances), len(self._modules)
 
     def _count_asked(self) -> int:
         return sum(map(len, (self._names, self._computed, self._asked))) + self._by_any_name
@@ -241,7 +244,7 @@ class Walk:
 
     def _enqueue(self, function: types.FunctionType, instance: Any) -> None:
         key = (id(function), id(instance))
-        if key not in self._entered and key_of(function.__code__) not in self._called_back:
+        if key not in self._entered and not self._is_called_back(function.__code__):
             self._entered[key] = function, instance
             self._queue.append((function, instance))
 
@@ -280,13 +283,16 @@ class Walk:
         if library_of(code.co_filename) is None:
             self._by_any_name = self._by_any_name or not all(self._is_foreign(names.get(each)) for each in asked.owners)
         self._asked.update(asked.names)
-        keys = [key_of(each) for each in facts.inner]
-        for each, key in zip(facts.inner, keys, strict=True):
-            if key in self._called_back and keys.count(key) == 1:
+        for each in facts.inner:
+            if self._is_called_back(each):
                 continue
             self._scan(each, facts_of(each), names, {name: scope[name] for name in each.co_freevars if name in scope})
         if "getattr" in facts.names and any(type(each) is str and each in self._suspicious for each in code.co_consts):
             self.draws = True
+
+    def _is_called_back(self, code: types.CodeType) -> bool:
+        """Whether no trace has run some code, nor any other of its key, such as another lambda on its line."""
+        return bool(self._called_back) and key_of(code) in self._called_back
 
     def _follow_super(self, code: types.CodeType, scope: Scope) -> None:
         """Methods of base classes, which ``super()`` finds."""
