@@ -56,6 +56,29 @@ def of_a_function_inside():
     return f, seen
 
 
+def of_two_functions_inside():
+    seen = []
+
+    def f(x):
+        def double(x):
+            seen.append(x)
+            return x * 2
+
+        def nothing(x):
+            seen.append(x)
+            return x * 0
+
+        return pure_callback(double, x, x) + pure_callback(nothing, x, x)
+
+    return f, seen
+
+
+def of_two_lambdas_on_a_line():
+    seen = []
+    double = lambda x: seen.append(x) or x * 2  # noqa: E731
+    return lambda y: pure_callback(lambda x: double(x), y, y) + pure_callback(lambda x: double(x) * 0, y, y), seen
+
+
 def of_a_partial():
     seen = []
 
@@ -135,6 +158,8 @@ STATES = [
     of_an_object,
     of_a_closure,
     of_a_function_inside,
+    of_two_functions_inside,
+    of_two_lambdas_on_a_line,
     of_a_partial,
     of_a_helper,
     of_a_count,
@@ -198,6 +223,84 @@ def test_a_function_that_is_traced_as_well(first):
         np.testing.assert_array_equal(compiled(X), np.zeros(3))
 
 
+def in_a_loop(settings):
+    def scaled(x):
+        total = np.zeros(3)
+        for i in range(len(x)):
+            if x[i] > 1:
+                total[i] = x[i] * settings["factor"]
+        return total
+
+    return lambda x: scaled(x) - pure_callback(scaled, x, x)
+
+
+def in_a_while_loop(settings):
+    def grown(x):
+        while np.sum(x) < 50:
+            x = x + X * settings["factor"]
+        return x
+
+    return lambda x: grown(x) - pure_callback(grown, x, x)
+
+
+def of_a_method(settings):
+    class Scaled:
+        def by(self, x, *, times=1.0):
+            return x * sum(settings["factor"] * times for _ in range(2))
+
+    scaled = Scaled()
+    return lambda x: scaled.by(x, times=2.0) - pure_callback(functools.partial(scaled.by, times=2.0), x, x)
+
+
+def of_a_generator(settings):
+    def each(x):
+        for one in x:
+            yield one * settings["factor"]
+
+    def scaled(x):
+        total = 0.0
+        for one in each(x):
+            total = total + one
+        return x * total
+
+    return lambda x: scaled(x) - pure_callback(scaled, x, x)
+
+
+def of_elements(settings):
+    def scaled(x):
+        return x * settings["factor"]
+
+    return lambda x: vmap(scaled)(x) - pure_callback(scaled, x, x)
+
+
+def of_a_function_that_was_differentiated_before(settings):
+    def total(x):
+        return np.sum(x**2) * settings["factor"]
+
+    slope = grad(total)
+    slope(X)
+    return lambda x: np.sum(slope(x) * x) / 2 - pure_callback(total, np.float64(0), x) + np.zeros(3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        in_a_loop,
+        in_a_while_loop,
+        of_a_method,
+        of_a_generator,
+        of_elements,
+        of_a_function_that_was_differentiated_before,
+    ],
+)
+def test_code_that_capture_rewrites_is_traced_as_well(make):
+    settings = {"factor": 1.0}
+    compiled = graph_jit(make(settings))
+    for factor in (1.0, 2.0, 3.0):
+        settings["factor"] = factor
+        np.testing.assert_allclose(compiled(X), np.zeros(3), atol=1e-12)
+
+
 def test_a_function_that_another_dtype_traces():
     settings, scaled = scaled_twice()
 
@@ -209,6 +312,27 @@ def test_a_function_that_another_dtype_traces():
         settings["factor"] = factor
         for x in (X, X.astype(np.float32)):
             np.testing.assert_array_equal(compiled(x), x * factor)
+
+
+def test_another_dtype_has_no_callback(monkeypatch):
+    seen = []
+
+    def double(x):
+        seen.append(x)
+        return x * 2
+
+    def counted(*args):
+        traces.append(args)
+        return make_while_unchanged(*args)
+
+    traces = []
+    monkeypatch.setattr(jit, "make_while_unchanged", counted)
+    compiled = graph_jit(lambda x: x * 2 if x.dtype == np.float32 else pure_callback(double, x, x))
+    for _ in range(4):
+        for x in (X, X.astype(np.float32)):
+            np.testing.assert_array_equal(compiled(x), x * 2)
+    assert len(traces) == 2
+    assert len(seen) == 4
 
 
 def test_a_compiled_function_that_was_traced_before_traces_it():

@@ -34,14 +34,14 @@ class Reach:
         found, self._walk = self._walk, None
         return found or Walk(self._function, self._arguments)
 
-    def leave_out(self, called_back: frozenset[CodeKey]) -> bool:
-        """Guard nothing that only callbacks read, which see the world as it is when they are called; False if an
-        earlier trace has left out what this one needs."""
+    def leave_out_callbacks(self, profile: Profile) -> bool:
+        """Guard nothing that only callbacks read, which see the world as it is when they are called; False if the trace
+        has run what is left out since an earlier one."""
         if self._called_back is not None:
-            return called_back >= self._called_back
-        self._called_back = called_back
-        if called_back:
-            needed = Walk(self._function, self._arguments, called_back).guards
+            return self._called_back.isdisjoint(profile.run)
+        self._called_back = profile.called_back
+        if self._called_back:
+            needed = Walk(self._function, self._arguments, self._called_back).guards
             self.guards = Guards(each for each in self.guards.guards if (id(each.owner), each.key) in needed)
         return True
 
@@ -106,7 +106,7 @@ def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any],
     walk, profile = reach.walk(), Profile()
     with profile.watching(walk.pure_callback) if walk.pure_callback is not None else nullcontext():
         found = make(walk)
-    made = Made(found, reach, reach.leave_out(profile.called_back) and reach.guards.hold())
+    made = Made(found, reach, reach.guards.hold() and reach.leave_out_callbacks(profile))
     return made if made.is_valid or attempts == 1 else make_while_unchanged(look, make, attempts - 1)
 
 

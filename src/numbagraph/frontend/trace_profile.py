@@ -30,13 +30,13 @@ class Profile:
     """The code that has run on this thread, and the functions that were given to `pure_callback`."""
 
     def __init__(self) -> None:
-        self._run: set[CodeKey] = set()
+        self.run: set[CodeKey] = set()
         self._given: set[CodeKey] = set()
 
     @property
     def called_back(self) -> frozenset[CodeKey]:
         """The code of callbacks that the trace has not run itself."""
-        return frozenset(self._given - self._run)
+        return frozenset(self._given - self.run)
 
     def note_callback(self, callback: Any) -> None:
         code = code_of(callback)
@@ -57,7 +57,7 @@ class Profile:
             if frame.f_code is entry:
                 self.note_callback(frame.f_locals["callback"])
             else:
-                self._run.add(key_of(frame.f_code))
+                self.run.add(key_of(frame.f_code))
 
         sys.setprofile(see)
         try:
