@@ -76,8 +76,8 @@ def by_sample(model):
     return sample(model, progressbar=False, compute_convergence_checks=False, **FEW)
 
 
-def by_nutpie(model):
-    return nutpie.sample(compile_model(model), progress_bar=False, **FEW)
+def by_nutpie(model, **options):
+    return nutpie.sample(compile_model(model), progress_bar=False, **{**FEW, **options})
 
 
 def by_pymc(model):
@@ -115,6 +115,22 @@ def test_other_exceptions_are_causes(way, error, first):
         way(model_of(raising(error, lambda x, calls: calls >= first)))
     assert type(found.value.__cause__) is error
     assert "is_recoverable" in found.value.__notes__[0]
+
+
+@pytest.mark.filterwarnings("ignore::numbagraph.pymc_bridge.RejectionWarning")
+@pytest.mark.parametrize(("error", "ended"), [(ValueError, 1), (Own, 29)])
+def test_any_call_of_a_chain_may_fail(error, ended):
+    """nutpie panics where the density fails at a point that a chain is at already: that is one call of these."""
+    ends = []
+    for number in range(1, 30):
+        check = raising(error, lambda x, calls, number=number: calls == number)
+        try:
+            by_nutpie(model_of(check), chains=1)
+        except SamplingError as found:
+            ends.append(found)
+    assert [type(each.__cause__) for each in ends] == [error] * ended
+    again = ["at a point at which it had a value before" in str(each) for each in ends]
+    assert sum(again) == (error is ValueError)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -10,6 +10,7 @@ import pytensor.tensor as pt  # noqa: E402
 from pytensor.graph.basic import Apply  # noqa: E402
 from pytensor.graph.op import Op  # noqa: E402
 
+from numbagraph.emit.flattened import ENDED, UNHEARD  # noqa: E402
 from numbagraph.pymc_bridge import compile_logp, compile_model  # noqa: E402
 from numbagraph.pymc_bridge.failures import Failures  # noqa: E402
 from numbagraph.pymc_bridge.python_calls import OpCallback  # noqa: E402
@@ -72,13 +73,13 @@ def test_no_fault():
 
 
 def test_an_exception_that_is_a_panic(monkeypatch):
-    monkeypatch.setattr(Failures, "hear", lambda self, *arguments, **options: False)
+    monkeypatch.setattr(Failures, "hear", lambda self, *arguments, **options: UNHEARD)
     with pytest.raises((AssertionError, pytest.fail.Exception)):  # newer versions of nutpie give a trace that is short
         check_exception()
 
 
 def test_an_exception_that_nobody_hears_of(monkeypatch):
-    monkeypatch.setattr(Failures, "hear", lambda self, *arguments, **options: True)
+    monkeypatch.setattr(Failures, "hear", lambda self, *arguments, **options: ENDED)
     with pytest.raises((AssertionError, pytest.fail.Exception)):  # what a panic leaves is an error in some versions
         check_exception()
 

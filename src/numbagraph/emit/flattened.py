@@ -13,6 +13,7 @@ from math import prod
 from llvmlite import ir
 
 from numbagraph.emit.call import LinkedVersion, ProgramCall
+from numbagraph.emit.regions import for_each
 from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER, Emitter
 from numbagraph.ir.abi import INTERRUPTED, NativeSignature
 from numbagraph.ir.structs import Struct
@@ -22,6 +23,8 @@ VECTOR = F64.as_pointer()
 TABLE = POINTER.as_pointer()
 WRONG_SIZE, GOOD, FAILED, BAD_GRADIENT, BAD_VALUE, FATAL = -1, 0, 1, 3, 4, -2
 """What a sampler is told: errors above 0 are those of a point, and another point may be tried."""
+UNHEARD, REJECTED, ENDED = 0, 1, 2
+"""What a watcher answers: there is no sampler, the point is rejected, or the sampler is ended from outside."""
 
 
 class VectorPart(Struct):
@@ -140,12 +143,15 @@ def record_or_default(builder: ir.IRBuilder, name: str, record: ir.Value) -> ir.
 
 def call_watcher(builder: ir.IRBuilder, name: str, code: ir.Value, size: ir.Value, x: ir.Value) -> ir.Value:
     """Tell what watches over a sampler, ``int32 name.watcher(int32 code, uint64 size, double *x)``, of a call that
-    failed: whether the sampler is ended from outside, so that it need not be told."""
+    failed, and return its answer."""
     kind = ir.FunctionType(I32, [I32, I64, VECTOR]).as_pointer()
     found = ir.GlobalVariable(builder.module, kind, f"{name}.watcher")
     found.initializer = ir.Constant(kind, None)
-    answer = builder.call(builder.load(found), [code, size, x])
-    return builder.icmp_signed("!=", answer, ir.Constant(I32, 0))
+    return builder.call(builder.load(found), [code, size, x])
+
+
+def is_answer(builder: ir.IRBuilder, answer: ir.Value, expected: int) -> ir.Value:
+    return builder.icmp_signed("==", answer, ir.Constant(I32, expected))
 
 
 def emit_sampled(module: ir.Module, name: str, run: ir.Function, layout: PointLayout) -> None:
@@ -183,8 +189,15 @@ def density(name: str, run: ir.Function, layout: PointLayout) -> Body:
         code = builder.call(run, [x, *vectors, record_or_default(builder, name, record)])
         report(builder, code)
         with builder.if_then(builder.icmp_signed("<", code, ir.Constant(I32, 0)), likely=False):
-            is_known = call_watcher(builder, name, code, size, x)
-            builder.ret(builder.select(is_known, ir.Constant(I64, FAILED), ir.Constant(I64, FATAL)))
+            answer = call_watcher(builder, name, code, size, x)
+            with builder.if_then(is_answer(builder, answer, ENDED)):
+                # nutpie panics where a point that had a density is rejected, or has no gradient: chains go on for the
+                # moment that is left
+                for vector, length in zip(vectors, layout.sizes, strict=True):
+                    store_ones(builder, vector, length)
+                builder.ret(ir.Constant(I64, GOOD))
+            rejected = is_answer(builder, answer, REJECTED)
+            builder.ret(builder.select(rejected, ir.Constant(I64, FAILED), ir.Constant(I64, FATAL)))
         status = error_of(builder, code)
         if len(vectors) > 1:
             with builder.if_then(builder.icmp_signed("!=", status, ir.Constant(I64, GOOD)), likely=False):
@@ -206,11 +219,18 @@ def expander(name: str, run: ir.Function, layout: PointLayout) -> Body:
         code = builder.call(run, [x, out, record_or_default(builder, name, record)])
         report(builder, code)
         with builder.if_then(builder.icmp_signed("!=", code, ir.Constant(I32, 0)), likely=False):
-            is_known = call_watcher(builder, name, code, size, x)
-            builder.ret(builder.select(is_known, ir.Constant(I64, GOOD), ir.Constant(I64, FATAL)))
+            ended = is_answer(builder, call_watcher(builder, name, code, size, x), ENDED)
+            builder.ret(builder.select(ended, ir.Constant(I64, GOOD), ir.Constant(I64, FATAL)))
         return ir.Constant(I64, GOOD)
 
     return body
+
+
+def store_ones(builder: ir.IRBuilder, vector: ir.Value, size: int) -> None:
+    def body(number: ir.Value) -> None:
+        builder.store(ir.Constant(F64, 1.0), builder.gep(vector, [number]))
+
+    for_each(Emitter(builder), ir.Constant(I64, size), body)
 
 
 def error_of(builder: ir.IRBuilder, code: ir.Value) -> ir.Value:

@@ -1,7 +1,7 @@
 """What fails in native code while a sampler runs: points are rejected, or the sampler ends with an error of Python.
 
 nutpie's sampler panics where a log-density says that it cannot go on, and where variables cannot be computed of a draw.
-So neither is ever said: the sampler is ended from outside, by who waits for it.
+So neither is ever said: the sampler is ended from outside, by who waits for it. Until then its calls succeed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from weakref import ref
 
 from pymc.exceptions import SamplingError
 
+from numbagraph.emit.flattened import ENDED, REJECTED, UNHEARD
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import OUT_OF_MEMORY
 from numbagraph.pymc_bridge.divergences import WithoutGaps
@@ -60,12 +61,13 @@ class Run:
         self.count = 0
         self.first: BaseException | None = None
         """Of those for which points were rejected."""
+        self.last: BaseException | None = None
         self.end: RuntimeError | None = None
         """The error with which the sampler ends."""
 
     def reject(self, error: BaseException) -> None:
         self.count += 1
-        self.first = self.first or error
+        self.first, self.last = self.first or error, error
 
     def raise_end(self) -> None:
         """Raise the error with which the sampler ends, if there is one."""
@@ -92,6 +94,28 @@ class Run:
         )
         error.__cause__ = self.first
         return error
+
+    def panicked(self, panic: BaseException) -> SamplingError:
+        """The error of a sampler that panicked.
+
+        nutpie computes the density again at a point that a chain is at, and must not hear then that it is rejected.
+        """
+        if self.last is None:
+            error = SamplingError(f"sampling ended, for nutpie's sampler panicked: {panic}")
+            error.__cause__ = panic
+            return error
+        error = SamplingError(
+            "sampling ended, for a Python function of the model raised an exception at a point at which it had a value "
+            f"before: {described(self.last)}"
+        )
+        error.add_note("  Let the function raise each time that it has these arguments, or never")
+        error.__cause__ = self.last
+        return error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether an error is a panic of Rust's, whose class cannot be imported."""
+    return type(error).__name__ == "PanicException"
 
 
 def points(count: int) -> str:
@@ -141,25 +165,27 @@ class Failures:
 
     def hear(
         self, error: BaseException | None, code: int, evaluate: Callable[[], object], *, of_draws: bool = False
-    ) -> bool:
-        """Take note of a call that failed: whether there is a sampler, which goes on or is ended from outside.
+    ) -> int:
+        """Take note of a call that failed, and answer what becomes of the sampler, as its native code has to know.
 
         ``evaluate`` raises what native code cannot say. Draws are points that have a density; their variables must be
         computed.
         """
         with self.lock:
             runs = list(self.runs)
-            if not runs or isinstance(error, SamplingEndedError):
-                return bool(runs)
+            if not runs:
+                return UNHEARD
+            if isinstance(error, SamplingEndedError):
+                return ENDED
             if error is not None and not of_draws and is_recoverable(error):
                 self.count += 1
                 for run in runs:
                     run.reject(error)
-                return True
+                return REJECTED
             end = end_of(error, code, evaluate, of_draws=of_draws)
             for run in runs:
                 self.give_up(run, end)
-        return True
+        return ENDED
 
 
 def end_of(error: BaseException | None, code: int, evaluate: Callable[[], object], *, of_draws: bool) -> SamplingError:
@@ -185,6 +211,7 @@ class WatchedSampler:
     def __init__(self, sampler: Any, failures: Failures, run: Run, model: ref[Any]) -> None:
         """``model`` is one that nutpie alone holds, as long as one of the chains goes on."""
         self._sampler, self._failures, self._run, self._model = sampler, failures, run, model
+        self._has_panicked = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sampler, name)
@@ -211,6 +238,10 @@ class WatchedSampler:
             self._failures.give_up(self._run, self._run.not_begun() or error)
             self._join()
             self._run.raise_end()
+        except BaseException as error:  # noqa: BLE001  a panic is no Exception
+            self._note_panic(error)
+            self._join()
+            self._run.raise_end()
         return True
 
     def _join(self) -> None:
@@ -223,8 +254,20 @@ class WatchedSampler:
 
     def abort(self) -> None:
         """End all chains."""
-        self._sampler.abort()
+        if not self._has_panicked:
+            try:
+                self._sampler.abort()
+            except BaseException as error:  # noqa: BLE001  a panic is no Exception
+                self._note_panic(error)
+                self._join()
         self._failures.finished(self._run)
+
+    def _note_panic(self, error: BaseException) -> None:
+        """Let the sampler end with an error that is about the model; raise others than panics."""
+        if not is_panic(error):
+            raise error
+        self._has_panicked = True
+        self._failures.give_up(self._run, self._run.panicked(error))
 
     def inspect(self) -> Any:
         """The draws so far."""

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.flattened import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
+from numbagraph.emit.flattened import (
+    UNHEARD,
+    HeldArgument,
+    PointLayout,
+    VectorPart,
+    emit_entry,
+    emit_run,
+    emit_sampled,
+)
 from numbagraph.frontend.tracebacks import for_users
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
@@ -162,19 +170,20 @@ class VectorFunction:
             ctypes.c_void_p.from_address(library.address(f"{self.special.name}.{name}")).value = word
         return library
 
-    def told(self, code: int, size: int, address: int) -> bool:
-        """Hear that a call has failed, on the thread of the call: whether those who watch over the sampler end it.
+    def told(self, code: int, size: int, address: int) -> int:
+        """Hear that a call has failed, on the thread of the call, and answer what becomes of the sampler.
 
-        Otherwise `ctypes` prints the exception, if there is one.
+        Without one `ctypes` prints the exception, if there is one.
         """
         error = take_unseen()
         x = np.array((ctypes.c_double * size).from_address(address)) if size else np.zeros(0)
         of_draws = self.vectors.with_point
-        if self.failures is not None and self.failures.hear(error, code, lambda: self.evaluate(x), of_draws=of_draws):
-            return True
-        if error is not None:
+        answer = UNHEARD
+        if self.failures is not None:
+            answer = self.failures.hear(error, code, lambda: self.evaluate(x), of_draws=of_draws)
+        if answer == UNHEARD and error is not None:
             raise error
-        return False
+        return answer
 
     def evaluate(self, x: np.ndarray) -> list[Any]:
         """The results at a point, by NumPy, which raises what is wrong there."""
