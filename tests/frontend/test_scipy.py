@@ -180,7 +180,10 @@ def test_factorisations_that_scipy_is_called_for():
             graph_jit(lambda *args, function=function: function(*args))(*args)
 
 
-@pytest.mark.parametrize("function", [linalg.solve_continuous_are, linalg.solve_discrete_are])
+CONTINUOUS = pytest.param(linalg.solve_continuous_are, marks=pytest.mark.repeats)  # four minutes
+
+
+@pytest.mark.parametrize("function", [linalg.solve_discrete_are, CONTINUOUS])
 def test_riccati_s_equations(function):
     a, b, q, r = A[:, :5], A[:, :2], S, np.eye(2) + 0.1
     check(function, a, b, q, r, rtol=1e-8)

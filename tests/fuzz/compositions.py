@@ -37,6 +37,8 @@ __all__ = ["case", "names"]
 
 REFUSALS = (TraceError, NotImplementedError, LengthNotKnown)
 """No program keeps what is traced, so that `EscapedError` is a difference."""
+LENGTHS = ("which JAX must know", "whether a computed length is 1")
+"""Of errors that refuse a program, beside those."""
 BACKENDS = (*("numpy",) * 14, *("numba",) * 3, "jax", "to_jax", "eager")
 """Derivatives are the same graphs for each, and most of the time would be that of LLVM and XLA."""
 COSTLY = 4000
@@ -139,8 +141,9 @@ def compared(program: Program, calls: list[Arguments], backend: str, report: Rep
 
 
 def is_refusal(found: Any) -> bool:
-    """Of programs for JAX, too, where lengths follow from numbers."""
-    if isinstance(found, TypeError) and "which JAX must know" in str(found):
+    """Of programs for JAX, too, where lengths follow from numbers; and of `squeeze` where lengths are computed, which
+    `docs/limits.md` has."""
+    if isinstance(found, TypeError) and any(each in str(found) for each in LENGTHS):
         return True
     return isinstance(found, REFUSALS) and not isinstance(found, EscapedError)
 

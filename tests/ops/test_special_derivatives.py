@@ -18,7 +18,7 @@ from numbagraph.testing.exact_kernels import FUNCTIONS as KERNELS
 from numbagraph.testing.special_points import check_special_points, has_points
 
 ELEMENTWISE = [op.name for op in registry if op.kind == "elementwise" and has_points(op)]
-LONG = ("owens_t", "gammainc_by_a", "betainc_by_a", "betainc_by_b")
+LONG = ("hankel_j", "hankel_y", "owens_t", "gammainc_by_a", "betainc_by_a", "betainc_by_b")
 """They take as long as all others together."""
 
 
