@@ -113,6 +113,27 @@ def test_sums_of_rows(name, dtype, without):
                 np.testing.assert_allclose(found, expected, rtol=rounding, atol=100 * rounding)
 
 
+COLUMNS_OF_A_BATCH = {
+    "sum": lambda terms: terms.sum(-1),
+    "mean": lambda terms: terms.mean(-1),
+    "sum and largest": lambda terms: terms.sum(-1) * terms.max(-1),
+    "place": lambda terms: terms.argmax(-1) + terms.sum(-1),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS_OF_A_BATCH)
+@pytest.mark.parametrize("columns", [2, 7, 60, 200, 520, 1030])
+def test_sums_of_columns_beside_a_batch(name, columns):
+    """What a block copies of columns is for that block alone: a nest for short sums, beside it, reads the array."""
+
+    def function(x, a, w):
+        return COLUMNS_OF_A_BATCH[name](np.tanh(a.T + x[:, :, None] * x[:, None, :]) * w)
+
+    rng = np.random.default_rng(columns)
+    x, a, w = rng.uniform(-1, 1, (2, columns)), rng.uniform(-1, 1, (columns, columns)), rng.uniform(0.5, 1, columns)
+    np.testing.assert_allclose(graph_jit(function)(x, a, w), function(x, a, w), rtol=1e-11, atol=1e-11)
+
+
 def test_special_numbers_stay_in_their_rows():
     a = rng.normal(size=(9, 77))
     a[2, 5], a[6, 70], a[7, 76] = np.nan, np.inf, -np.inf

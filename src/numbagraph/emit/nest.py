@@ -402,6 +402,7 @@ class KernelEmitter:
                 self.add_block(last, output)
         start.add_incoming(limit, last.builder.block)
         last.builder.branch(head)
+        self.tiles, self.kept = {}, {}  # they are those of a block
         done = searches.finish(end, Emitter(ir.IRBuilder(after)))
         start.add_incoming(begin, outer.builder.block)
         outer.builder.branch(head)

@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw
 from numbagraph.intrinsics import incomplete, libm
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.ir.op import lazy, load
+from numbagraph.ir.op import load
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.densities import beta_density, gamma_density, per_beta_density, per_gamma_density, times_slope
@@ -80,7 +80,7 @@ gammainc_by_a = by_parameter(
     incomplete.gammainc_by_a,
     incomplete.emit_gammainc_by_a,
     vjp=lambda g, y, a, x: (TWICE, g * (gamma_density(a, x, 1) - gamma_density(a, x) * digamma(a))),
-    jnp=lazy("jax.lax:igamma_grad_a"),
+    jnp=lambda a, x: load("jax.lax:igamma_grad_a")(*load("jax.numpy:broadcast_arrays")(a, x)),
     samples=PARAMETER_AND_NUMBER,
     cost=400,
 )
