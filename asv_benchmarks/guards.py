@@ -40,7 +40,7 @@ class Slots:
 
 def compiled(kind: str) -> tuple[Callable[..., Any], int]:
     """The function as one native entry, and how many guards it has."""
-    from numbagraph.frontend.jit import GraphFunction  # asv sets the number of threads before
+    from numbagraph.jit.graph_function import GraphFunction  # asv sets the number of threads before
 
     program = PROGRAMS[kind].format(
         numbers=float(COUNT),

@@ -34,8 +34,13 @@ LAYERS = (
     "loops",
     "emit",
     "runtime",
-    "inspect",
-    "frontend",
+    "explain",
+    "tracing",
+    "purity",
+    "capture",
+    "jit",
+    "api",
+    "library",
     "special",
     "linalg",
     "fft",
@@ -43,14 +48,6 @@ LAYERS = (
     "random",
     "errors",
     "__main__",
-    # Names of before, for pickles and programs.
-    "bound_methods",
-    "gufunc",
-    "jit",
-    "op_function",
-    "pickled",
-    "shapes",
-    "tracing",
     "jax_bridge",
     "pymc_bridge",
     "testing",
@@ -59,7 +56,7 @@ LAYERS = (
 # Every layer may import these, but only inside a function: TID253 in pyproject.toml sees to that.
 IMPORTED_WHEN_USED = {"jax_bridge", "pymc_bridge"}
 
-PATHS_LEAD_BACK = {"frontend"}
+PATHS_LEAD_BACK = {"tracing", "capture", "jit", "library"}
 """Layers in which a path is no import of a module of the same layer."""
 
 NAMED = re.compile(r"(numbagraph(?:\.\w+)+):\w+")

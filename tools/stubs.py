@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from numbagraph.frontend.namespaces import Function
+from numbagraph.library.namespaces import Function
 
 MODULES = ("fft", "linalg", "numpy", "special")
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph"

@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from numbagraph.forking import import_module, importing
-from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.garbage_collection import collector_at_rest
 
 with collector_at_rest:  # of modules nothing is garbage
-    import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
+    import numbagraph.library.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
     from numbagraph import errors, fft, linalg, numpy, ops, special
-    from numbagraph.frontend.checks import CheckError, check
-    from numbagraph.frontend.differentiation import (
+    from numbagraph.api.differentiation import (
         custom_vjp,
         grad,
         jvp,
@@ -17,18 +16,20 @@ with collector_at_rest:  # of modules nothing is garbage
         value_and_grad,
         vjp,
     )
-    from numbagraph.frontend.mapping import vectorize, vmap
-    from numbagraph.frontend.nans import debug_nans
-    from numbagraph.frontend.shared import SharedContext, SharedVariable, shared
-    from numbagraph.gufunc import GUFunc, gufunc
-    from numbagraph.jit import GraphFunction, graph_jit
+    from numbagraph.api.graph_jit import graph_jit
+    from numbagraph.api.gufunc import GUFunc, gufunc
+    from numbagraph.api.vmap import vectorize, vmap
+    from numbagraph.ir.shapes import ShapeError
+    from numbagraph.jit.debug_nans import debug_nans
+    from numbagraph.jit.graph_function import GraphFunction
+    from numbagraph.jit.shared_variables import SharedContext, SharedVariable, shared
     from numbagraph.ops.linalg.errors import on_linalg_error
     from numbagraph.runtime.arguments import Abstract
     from numbagraph.runtime.cache import cache_clear
     from numbagraph.runtime.memory import release_memory
     from numbagraph.runtime.threads import threads
-    from numbagraph.shapes import ShapeError
-    from numbagraph.tracing import TraceError
+    from numbagraph.tracing.checks import CheckError, check
+    from numbagraph.tracing.errors import TraceError
     from numbagraph.version import __version__
 collector_at_rest.keep_for_good()
 
@@ -88,26 +89,26 @@ _LATER = ("jax_bridge", "pymc_bridge", "random", "testing")
 """Modules that are imported when they are used, since some import other libraries."""
 
 _FUNCTIONS_LATER = {
-    "associative": "associative_scan",
+    "associative_scan": "associative_scan",
     "branches": "checkpoint cond switch",
     "callbacks": "pure_callback",
     "jacobians": "hessian jacfwd jacrev",
     "jax_functions": "from_jax to_jax",
     "loops": "fori_loop map scan while_loop",
-    "prints": "debug_print",
+    "debug_print": "debug_print",
     "profiling": "profile",
 }
 """Functions that many programs do not call, by their modules, which are imported when these are asked for."""
 
 if TYPE_CHECKING:
-    from numbagraph.frontend.associative import associative_scan
-    from numbagraph.frontend.branches import checkpoint, cond, switch
-    from numbagraph.frontend.callbacks import pure_callback
-    from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
-    from numbagraph.frontend.jax_functions import from_jax, to_jax
-    from numbagraph.frontend.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
-    from numbagraph.frontend.prints import debug_print
-    from numbagraph.frontend.profiling import profile
+    from numbagraph.api.associative_scan import associative_scan
+    from numbagraph.api.branches import checkpoint, cond, switch
+    from numbagraph.api.callbacks import pure_callback
+    from numbagraph.api.debug_print import debug_print
+    from numbagraph.api.jacobians import hessian, jacfwd, jacrev
+    from numbagraph.api.jax_functions import from_jax, to_jax
+    from numbagraph.api.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
+    from numbagraph.api.profiling import profile
 
 
 def __dir__() -> list[str]:
@@ -123,7 +124,7 @@ else:  # to a checker it would say that there is every name
             return import_module(f"{__name__}.{name}")
         for module, names in _FUNCTIONS_LATER.items():
             if name in names.split():
-                found = getattr(import_module(f"{__name__}.frontend.{module}"), name)
+                found = getattr(import_module(f"{__name__}.api.{module}"), name)
                 return globals().setdefault(name, found)
         with importing:
             import difflib  # noqa: PLC0415  for typing errors alone

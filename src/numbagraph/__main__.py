@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.differentiation import grad
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.inspect.report import format_bytes
+from numbagraph.api.differentiation import grad
+from numbagraph.explain.report import format_bytes
 from numbagraph.intrinsics.target import host
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.runtime.cache import DiskCache, default_cache
-from numbagraph.runtime.private import UnsafeError, make_directory, resolved
 from numbagraph.runtime.threads import threads_of_process
+from numbagraph.runtime.trusted_files import UnsafeError, make_directory, resolved
 from numbagraph.version import __version__
 
 NEEDED = ("numpy", "scipy", "numba", "llvmlite", "optree", "platformdirs")

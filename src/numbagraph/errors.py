@@ -5,12 +5,12 @@
 numbagraph itself.
 """
 
-from numbagraph.frontend.active import CaptureError
-from numbagraph.frontend.checks import CheckError
-from numbagraph.frontend.locating import EscapedError, SideEffectError, TraceError, UnknownValueError
 from numbagraph.ir.internal import InternalError
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.runtime.cache import CacheWarning
+from numbagraph.tracing.checks import CheckError
+from numbagraph.tracing.errors import EscapedError, SideEffectError, TraceError, UnknownValueError
+from numbagraph.tracing.trace import CaptureError
 
 __all__ = [
     "CacheWarning",

@@ -4,7 +4,7 @@ A function of `numpy.fft` can be called on traced arrays as it is; this is the s
 array for its own.
 """
 
-from numbagraph.frontend.namespaces import Namespace
+from numbagraph.library.namespaces import Namespace
 
 _namespace = Namespace(__name__, "numpy.fft")
 __getattr__, __dir__ = _namespace.find, _namespace.names

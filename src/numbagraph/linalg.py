@@ -4,7 +4,7 @@ A function of `numpy.linalg` can be called on traced arrays as it is. SciPy's ar
 here instead. Where the two have one name, this is NumPy's.
 """
 
-from numbagraph.frontend.namespaces import Namespace
+from numbagraph.library.namespaces import Namespace
 
 _namespace = Namespace(
     __name__,

@@ -13,10 +13,10 @@ import numpy as np
 
 from numbagraph import fft as fft  # noqa: PLC0414  an extension of the standard, which is found here
 from numbagraph import linalg as linalg  # noqa: PLC0414
-from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.namespaces import Namespace
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load
+from numbagraph.library.namespaces import Namespace
+from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.tracer import Tracer
 
 _PLAIN = (
     "pi e inf nan newaxis euler_gamma bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 "
@@ -51,7 +51,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """
     if current_trace() is None:
         return tuple(np.moveaxis(np.asarray(x), axis, 0))
-    found: tuple[Any, ...] = load("numbagraph.frontend.assembled:unstack")(x, axis=axis)
+    found: tuple[Any, ...] = load("numbagraph.library.numpy.polynomials:unstack")(x, axis=axis)
     return found
 
 

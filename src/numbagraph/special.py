@@ -4,7 +4,7 @@ A function of `scipy.special` that is a ufunc can be called on traced arrays as 
 ``log_softmax`` are plain Python functions there: call them from here instead.
 """
 
-from numbagraph.frontend.namespaces import Namespace
+from numbagraph.library.namespaces import Namespace
 
 # NumPy's functions that SciPy has as well, and numbagraph's own.
 _namespace = Namespace(__name__, "scipy.special", own="cbrt exp2 expm1 log1p sinc softplus log1mexp")

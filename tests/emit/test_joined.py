@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.jit.graph_function import GraphFunction
 
 rng = np.random.default_rng(5)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.frontend.jit import GraphFunction
 from numbagraph.intrinsics.target import current_target
-from numbagraph.loops.masks import WITH_MASKS
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.loops.masked_tails import WITH_MASKS
 
 RNG = np.random.default_rng(7)
 LENGTHS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 129)

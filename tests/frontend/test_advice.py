@@ -21,7 +21,7 @@ import scipy.spatial.distance
 import scipy.stats as stats
 
 from numbagraph import graph_jit
-from numbagraph.frontend.scipy_functions.advice import ADVICE, OUTSIDE
+from numbagraph.library.scipy.advice import ADVICE, OUTSIDE
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.uniform(0.5, 2.0, 12), RNG.normal(size=12)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, pure_callback, vmap
-from numbagraph.frontend import jit
-from numbagraph.frontend.surroundings import make_while_unchanged
+from numbagraph.jit import graph_function as jit
+from numbagraph.purity.environment import make_while_unchanged
 
 X = np.arange(3.0)
 

@@ -13,7 +13,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.frontend.called import Called
+from numbagraph.jit.dispatch import Called
 
 NUMBER = numbagraph.Abstract((), np.float64)
 

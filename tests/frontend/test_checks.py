@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from numbagraph.frontend.checks import require
+from numbagraph.tracing.checks import require
 
 BACKENDS = ["numba", "numpy", "jax"]
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from numbagraph import grad, graph_jit, vmap
-from numbagraph.frontend.distributions import CONTINUOUS, DISCRETE
+from numbagraph.library.scipy.stats.methods import CONTINUOUS, DISCRETE
 
 SHAPES = {
     **dict.fromkeys(

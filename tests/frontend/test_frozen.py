@@ -23,7 +23,7 @@ from numpy.random import normal as imported
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.frontend.tracing import TraceError
+from numbagraph.tracing.tracer import TraceError
 
 RNG = np.random.default_rng(0)
 LEGACY = np.random.RandomState(0)
@@ -146,7 +146,7 @@ def check_refused(name: str) -> None:
         match=r"(?s)pass what it (?:returns as an argument|draws, or draw from a key)[^\n]*\n.*test_frozen\.py:\d+",
     ):
         graph_jit(REFUSED[name])(X)
-    assert sys.gettrace() is None or sys.gettrace().__module__ != "numbagraph.frontend.impure"
+    assert sys.gettrace() is None or sys.gettrace().__module__ != "numbagraph.purity.nondeterminism"
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -9,7 +9,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.frontend.generator_memory import spans_of
+from numbagraph.jit.generator_memory import spans_of
 from numbagraph.runtime.arguments import flatten
 
 KINDS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")

@@ -10,7 +10,7 @@ import pytest
 
 import numbagraph as ng
 from numbagraph.ir.values import Node
-from numbagraph.ops.control.recorded import recorded
+from numbagraph.ops.control.recorded_while import recorded
 
 RNG = np.random.default_rng(31)
 

@@ -10,12 +10,12 @@ import pytest
 import numbagraph as ng
 from numbagraph import graph_jit
 from numbagraph.errors import InternalError
-from numbagraph.frontend.tracing import Tracer
-from numbagraph.frontend.user_code import OWN
 from numbagraph.loops import schedule
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.rewrite import pipeline
 from numbagraph.runtime import specialise
+from numbagraph.tracing.tracer import Tracer
+from numbagraph.tracing.user_code import OWN
 from tests.support.planted import planted
 
 X = np.arange(1.0, 5.0)

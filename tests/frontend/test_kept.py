@@ -13,7 +13,7 @@ import pytest
 import numbagraph
 import numbagraph.numpy as xp
 from numbagraph import graph_jit
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.tracing.tracer import Tracer
 
 X = np.arange(3.0) + 1
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from numbagraph.frontend import kept_loops
+from numbagraph.api import compiled_loops as kept_loops
 
 
 def test_outside_of_a_traced_function() -> None:

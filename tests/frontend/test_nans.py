@@ -238,7 +238,7 @@ def test_blocks_options_and_threads():
 
 def test_what_numpy_computes_otherwise():
     """Where only compiled code makes a NaN, that is said."""
-    from numbagraph.frontend import nans
+    from numbagraph.jit import debug_nans as nans
 
     compiled = graph_jit(lambda x: x + 1.0)
     compiled(2.0)

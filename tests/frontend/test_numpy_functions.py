@@ -9,8 +9,8 @@ import pytest
 
 import numbagraph.fft
 from numbagraph import grad, graph_jit, vmap
-from numbagraph.frontend.namespaces import public_function
 from numbagraph.ir.op import load, numpy_function, registry
+from numbagraph.library.namespaces import public_function
 from numbagraph.ops.deferred import NAMES
 
 RNG = np.random.default_rng(0)

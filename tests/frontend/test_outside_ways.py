@@ -8,7 +8,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.frontend import outside
+from numbagraph.purity import outer_state as outside
 
 X = np.arange(3.0) + 1
 

@@ -9,7 +9,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit, profile
-from numbagraph.frontend import profiling
+from numbagraph.api import profiling
 from tests.support.html import Reader
 
 X = np.linspace(0.1, 2.0, 500)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numbagraph import Abstract, graph_jit, value_and_grad
-from numbagraph.frontend import python_numbers
+from numbagraph.tracing import python_arithmetic as python_numbers
 
 NUMBERS = {
     bool: (False, True),

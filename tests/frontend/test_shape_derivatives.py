@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from numbagraph import grad, graph_jit
-from numbagraph.frontend.limiting_densities import LIMITING
+from numbagraph.library.scipy.stats.limiting_shapes import LIMITING
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

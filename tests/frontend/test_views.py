@@ -7,14 +7,14 @@ import pytest
 
 from numbagraph import TraceError, graph_jit
 from numbagraph import numpy as xp
-from numbagraph.frontend.namespaces import public_function
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEX128, FLOAT64, INT64
 from numbagraph.ir.values import Unsupported
+from numbagraph.library.namespaces import public_function
 from numbagraph.testing import check_writes, samples
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.views import check_function, leaves_of
+from numbagraph.tracing.tracer import Tracer
 from tests.fuzz.arguments import form
 from tests.ops.test_ops import first_calls
 

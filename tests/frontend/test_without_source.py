@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 
 from numbagraph import TraceError, grad, graph_jit, vmap
-from numbagraph.frontend.traced import StepLimit
+from numbagraph.jit.version import StepLimit
 
 BODIES = {
     "length": """

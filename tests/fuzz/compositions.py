@@ -14,9 +14,9 @@ import optree
 
 import numbagraph
 from numbagraph import TraceError, graph_jit
-from numbagraph.frontend.locating import EscapedError
 from numbagraph.loops.schedule import LengthNotKnown
 from numbagraph.testing.calls import outcome
+from numbagraph.tracing.errors import EscapedError
 from tests.fuzz import composition_ops
 from tests.fuzz.composition_parts import FUNCTIONS, PLACES, POINTS, TRANSFORMATIONS
 from tests.fuzz.composition_source import Draw, Program, smaller

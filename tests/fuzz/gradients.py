@@ -10,11 +10,11 @@ import numpy as np
 
 import numbagraph.numpy as xp
 from numbagraph import grad, graph_jit, hessian, jvp
-from numbagraph.frontend.tracing import TraceError
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Unsupported
 from numbagraph.testing.calls import Call, is_supported, outcome, samples
+from numbagraph.tracing.tracer import TraceError
 from tests.fuzz.programs import UNSPECIFIED, is_specified
 from tests.fuzz.runner import Difference, Report
 

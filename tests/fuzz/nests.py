@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph import TraceError, grad, graph_jit, jvp, value_and_grad
-from numbagraph.frontend.locating import EscapedError
 from numbagraph.loops.schedule import LengthNotKnown
 from numbagraph.testing.calls import outcome
+from numbagraph.tracing.errors import EscapedError
 from tests.fuzz.gradients import derivative
 from tests.fuzz.nest_source import Draw, source_of
 from tests.fuzz.python_source import Block, without_one

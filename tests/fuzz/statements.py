@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from numbagraph import graph_jit
-from numbagraph.frontend.tracing import TraceError
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.testing.arrays import LAYOUTS
 from numbagraph.testing.calls import outcome
+from numbagraph.tracing.tracer import TraceError
 from tests.fuzz.arguments import (
     arrays_of,
     form,

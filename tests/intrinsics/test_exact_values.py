@@ -8,7 +8,7 @@ from scipy import special
 
 import numbagraph.intrinsics.vecmath.deferred  # noqa: F401  declares all formulas
 from numbagraph import graph_jit
-from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.declare import functions
 
 NAMES = {"arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sin", "cos", "tan", "sinh", "cosh", "tanh"} | {
     each.op for each in functions.values() if each.arity == 1 and "." not in each.name and hasattr(special, each.op)

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from numbagraph.frontend.jit import GraphFunction
 from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.testing import special_values
 
 ARM = [Target("aarch64-unknown-linux-gnu", "neoverse-n1"), Target("arm64-apple-macosx", "apple-m1")]

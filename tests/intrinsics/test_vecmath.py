@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from numbagraph.emit import nest
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.namespaces import public_function
 from numbagraph.intrinsics.target import Target, emitting_for, host
 from numbagraph.intrinsics.vecmath.deferred import functions
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT32, FLOAT64, FLOATS
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.library.namespaces import public_function
 from numbagraph.testing import accuracy, assert_same, special_values
 from numbagraph.testing.arrays import combinations
 

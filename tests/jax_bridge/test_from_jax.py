@@ -8,8 +8,8 @@ import pytest
 
 import numbagraph
 from numbagraph.errors import TraceError
-from numbagraph.frontend.outside import Outside
-from numbagraph.frontend.reach import Walk
+from numbagraph.purity.outer_state import Outside
+from numbagraph.purity.reachable_code import Walk
 
 jax = pytest.importorskip("jax")
 from jax import lax  # noqa: E402

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.jit.graph_function import GraphFunction
 
 SHAPES = [(12, 12), (144,), (2, 6, 12), (12, 3, 4), (2, 72), (36, 4), (12, 12)]
 """Of 144 elements."""

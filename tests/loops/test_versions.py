@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import numbagraph as ng
-from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.values import Value
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.loops import control
 from numbagraph.loops.implications import Implication
 from numbagraph.loops.polynomials import Polynomial

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit
-from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
 from numbagraph.testing.calls import accepted
+from numbagraph.tracing.tracer import apply
 
 WITHOUT_JAX = importlib.util.find_spec("jax") is None
 PARTS = np.array([0.0, 0.5, 1.0, 2.5])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT64
 from numbagraph.ir.values import Unsupported
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.testing.calls import accepted
 from tests.support.errors import error_of
 

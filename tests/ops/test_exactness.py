@@ -9,12 +9,12 @@ import pytest
 
 from numbagraph import graph_jit
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.active import tracing
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEXES, DTYPES, FLOAT32, FLOAT64
 from numbagraph.ir.values import ArrayType, Input, constant
 from numbagraph.testing import LAYOUTS, assert_same, special_values
 from numbagraph.testing.calls import outcome
+from numbagraph.tracing.trace import tracing
 
 UFUNCS = sorted(op.name for op in registry if op.kind == "elementwise" and isinstance(numpy_function(op), np.ufunc))
 BINARY = [name for name in UFUNCS if numpy_function(registry[name]).nin == 2]

@@ -9,8 +9,8 @@ import scipy.linalg
 
 import numbagraph
 from numbagraph import grad, graph_jit, on_linalg_error, vmap
-from numbagraph.frontend.namespaces import public_function
 from numbagraph.intrinsics import fortran
+from numbagraph.library.namespaces import public_function
 from numbagraph.linalg import solve_triangular
 from numbagraph.testing import check_gradients
 

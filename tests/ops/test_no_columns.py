@@ -26,7 +26,7 @@ from scipy import linalg
 from tests.fuzz.allocator import check_compiled_code
 check_compiled_code()
 from numbagraph import graph_jit
-from numbagraph.frontend.tracing import apply
+from numbagraph.tracing.tracer import apply
 from numbagraph.ir.op import registry
 for dtype in ("f8", "f4", "c16"):
     solve = graph_jit(lambda a, b: {expression})

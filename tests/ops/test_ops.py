@@ -8,13 +8,10 @@ import numpy as np
 import optree
 import pytest
 
-from numbagraph.frontend.active import tracing
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.layouts import input_shape
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64
 from numbagraph.ir.values import ArrayType, Input, Unsupported
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.testing import (
     check_batching,
     check_donations,
@@ -26,6 +23,9 @@ from numbagraph.testing import (
 from numbagraph.testing.calls import accepted, applied, main_dtype
 from numbagraph.testing.checks import REPRESENTATIVE
 from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
+from numbagraph.tracing.memory_layout import input_shape
+from numbagraph.tracing.trace import tracing
+from numbagraph.tracing.tracer import Tracer
 from tests.support.late import LATE
 
 WITHOUT_JAX = importlib.util.find_spec("jax") is None

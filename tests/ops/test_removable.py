@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 
 from numbagraph import grad
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.jit.graph_function import GraphFunction
 
 FUNCTIONS = {
     "ellipk": (scipy.special.ellipk, mpmath.ellipk, 0.0),

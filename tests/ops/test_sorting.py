@@ -7,7 +7,7 @@ import pytest
 
 import numbagraph.numpy as xp
 from numbagraph import grad, graph_jit
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.jit.graph_function import GraphFunction
 
 rng = np.random.default_rng(11)
 

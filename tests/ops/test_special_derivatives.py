@@ -10,9 +10,9 @@ import scipy.special
 import scipy.stats
 
 from numbagraph import grad, graph_jit, hessian, jacfwd, jacrev
-from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Unsupported
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.special import logsumexp
 from numbagraph.testing.exact_kernels import FUNCTIONS as KERNELS
 from numbagraph.testing.special_points import check_special_points, has_points

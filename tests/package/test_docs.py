@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import numbagraph
-import numbagraph.frontend.branches
-import numbagraph.frontend.callbacks
-import numbagraph.frontend.jacobians
-import numbagraph.frontend.loops
-import numbagraph.frontend.prints
+import numbagraph.api.branches
+import numbagraph.api.callbacks
+import numbagraph.api.debug_print
+import numbagraph.api.jacobians
+import numbagraph.api.loops
 import numbagraph.runtime.threads
 
 ROOT = Path(__file__).parents[2]
@@ -106,24 +106,24 @@ def test_the_tables_of_ops_are_up_to_date(tool: str) -> None:
 @pytest.mark.parametrize(
     "module",
     [
-        numbagraph.frontend.jit,
-        numbagraph.frontend.decorator,
-        numbagraph.frontend.gufunc,
-        numbagraph.frontend.inspected,
-        numbagraph.frontend.mapping,
+        numbagraph.jit.graph_function,
+        numbagraph.api.graph_jit,
+        numbagraph.api.gufunc,
+        numbagraph.jit.introspection,
+        numbagraph.api.vmap,
         numbagraph.ops.linalg.errors,
         numbagraph.runtime.arguments,
         numbagraph.runtime.memory,
-        numbagraph.frontend.embedded,
-        numbagraph.frontend.nans,
-        numbagraph.frontend.differentiation,
-        numbagraph.frontend.jacobians,
-        numbagraph.frontend.loops,
-        numbagraph.frontend.shared,
-        numbagraph.frontend.branches,
-        numbagraph.frontend.callbacks,
-        numbagraph.frontend.checks,
-        numbagraph.frontend.prints,
+        numbagraph.jit.native_callers,
+        numbagraph.jit.debug_nans,
+        numbagraph.api.differentiation,
+        numbagraph.api.jacobians,
+        numbagraph.api.loops,
+        numbagraph.jit.shared_variables,
+        numbagraph.api.branches,
+        numbagraph.api.callbacks,
+        numbagraph.tracing.checks,
+        numbagraph.api.debug_print,
         numbagraph.random.keys,
         numbagraph.random.continuous,
         numbagraph.random.gammas,

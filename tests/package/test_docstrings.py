@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import numbagraph
-from numbagraph.frontend.namespaces import Function
+from numbagraph.library.namespaces import Function
 
 NOTHING = ("None", None, "Iterator[None]", "AbstractContextManager[None]")
 """What is returned where nothing is said of it: the last two are context managers."""

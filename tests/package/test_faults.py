@@ -12,7 +12,6 @@ from numbagraph.blockwise.common import broadcasting_vjp
 from numbagraph.blockwise.kinds import decomposition, draw, elementwise, reduction, view
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.emit import program as program_emitter
-from numbagraph.frontend import traced
 from numbagraph.intrinsics import scalar, vecmath
 from numbagraph.intrinsics.ir import literal
 from numbagraph.intrinsics.reducers import Reducer
@@ -20,6 +19,7 @@ from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import Unsupported, new_memory, nowhere
+from numbagraph.jit import version as traced
 from numbagraph.loops import schedule
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import where
@@ -227,7 +227,7 @@ def test_wrong_strides_are_caught(monkeypatch):
             return structs.replace(layout, contiguous=True), np.ascontiguousarray(buffer.reshape(array.shape)[::-1])
         return layout, array
 
-    monkeypatch.setattr("numbagraph.frontend.backends.describe", confused)
+    monkeypatch.setattr("numbagraph.jit.backends.describe", confused)
     caught(check_op, registry["add"], FLOAT64, match="strided|Fortran order|negative strides")
 
 

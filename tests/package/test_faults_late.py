@@ -5,10 +5,11 @@ import pytest
 
 from numbagraph import graph_jit
 from numbagraph.errors import InternalError
-from numbagraph.frontend import faults, tracebacks
 from numbagraph.ir.values import Node, toposort
 from numbagraph.loops import control, schedule
 from numbagraph.testing.calls import outcome
+from numbagraph.tracing import internal_errors as faults
+from numbagraph.tracing import tracebacks
 from tests.fuzz import late_loops, late_source
 from tests.fuzz.runner import run_cases
 from tests.support.planted import planted

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
+from numbagraph.api import loops as front_end
 from numbagraph.emit.control import ONE, LoopEmitter
-from numbagraph.frontend import loops as front_end
-from numbagraph.frontend import regions
 from numbagraph.loops import copies
 from numbagraph.ops.control import scan as scan_op
+from numbagraph.tracing import regions
 from numbagraph.transforms.interpret import Evaluation
 from tests.frontend import test_checks
 from tests.frontend.test_assignments_in_loops import exchanged, plain_exchanged, plain_read_after, read_after

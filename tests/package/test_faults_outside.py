@@ -5,8 +5,12 @@ import operator
 
 import pytest
 
-from numbagraph.frontend import bytecode, held, impure, outside, reach
 from numbagraph.ir import array_classes
+from numbagraph.purity import bytecode
+from numbagraph.purity import nondeterminism as impure
+from numbagraph.purity import outer_state as outside
+from numbagraph.purity import reachable_code as reach
+from numbagraph.purity import snapshots as held
 from numbagraph.runtime import guard_records, guards
 from tests.frontend import test_frozen, test_outside, test_outside_ways
 from tests.frontend.test_array_classes import check_class

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbagraph.frontend import regions, trace_profile
-from numbagraph.frontend.traced import Outputs
+from numbagraph.jit.version import Outputs
 from numbagraph.ops import callback
 from numbagraph.ops.control import scan, switch, while_pullback
-from numbagraph.rewrite import capture, engine
+from numbagraph.purity import trace_profile
+from numbagraph.rewrite import engine
+from numbagraph.rewrite import fold_captured as capture
 from numbagraph.runtime import replay
+from numbagraph.tracing import regions
 from numbagraph.transforms import interpret
 from tests.frontend import test_callbacks, test_callbacks_kept, test_callbacks_state, test_prints
 from tests.frontend.test_prints import printed

@@ -13,17 +13,21 @@ import optree
 import pytest
 
 from numbagraph import graph_jit
+from numbagraph.api import branches
 from numbagraph.blockwise.core import promoted
+from numbagraph.capture.syntax import jumps
 from numbagraph.emit.control import LoopEmitter
-from numbagraph.frontend import binding, branches, reach, traced, tracing
-from numbagraph.frontend.capture import jumps
-from numbagraph.frontend.targets import Targets
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import new_memory
+from numbagraph.jit import binding
+from numbagraph.jit import version as traced
+from numbagraph.jit.out import Targets
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
+from numbagraph.purity import reachable_code as reach
 from numbagraph.runtime import arguments, entry, guard_records, guards
+from numbagraph.tracing import tracer as tracing
 from tests.fuzz import (
     captured,
     composition_ops,
@@ -183,7 +187,7 @@ def test_a_wrong_layout_is_found(monkeypatch):
         layout, array = describe(leaf, name)
         return (structs.replace(layout, contiguous=True, fortran=False) if hasattr(layout, "ones") else layout), array
 
-    monkeypatch.setattr("numbagraph.frontend.backends.describe", confused)
+    monkeypatch.setattr("numbagraph.jit.backends.describe", confused)
     assert found(statements, STATEMENTS, monkeypatch)
 
 
@@ -230,7 +234,7 @@ def test_a_version_that_keeps_the_lengths_of_its_first_call_is_found(monkeypatch
 
         return call
 
-    monkeypatch.setattr("numbagraph.frontend.jit.make_callable", keeping)
+    monkeypatch.setattr("numbagraph.jit.graph_function.make_callable", keeping)
     draw_only(monkeypatch, "op_call")
     assert "arguments of other lengths" in found(statements, STATEMENTS, monkeypatch)
 

@@ -10,7 +10,7 @@ import pytensor.tensor as pt  # noqa: E402
 from pytensor.graph.basic import Apply  # noqa: E402
 from pytensor.graph.op import Op  # noqa: E402
 
-from numbagraph.emit.flattened import ENDED, UNHEARD  # noqa: E402
+from numbagraph.emit.flat_point import ENDED, UNHEARD  # noqa: E402
 from numbagraph.pymc_bridge import compile_logp, compile_model  # noqa: E402
 from numbagraph.pymc_bridge.failures import Failures  # noqa: E402
 from numbagraph.pymc_bridge.python_calls import OpCallback  # noqa: E402

@@ -119,7 +119,7 @@ def test_the_entry_is_compiled_once_a_machine(tmp_path):
     command = "\n".join(
         [
             "import numbagraph.runtime.entry as entry",
-            "import numbagraph.runtime.handwritten as handwritten",
+            "import numbagraph.runtime.native_modules as handwritten",
             "calls = []",
             "compile_module = handwritten.compile_module",
             "handwritten.compile_module = lambda *a, **k: calls.append(1) or compile_module(*a, **k)",

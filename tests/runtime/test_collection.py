@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.runtime.collection import CollectorAtRest, collector_at_rest
+from numbagraph.runtime.garbage_collection import CollectorAtRest, collector_at_rest
 from tests.support.tally import Tally
 
 

@@ -176,8 +176,8 @@ def test_what_is_used_later_is_imported_then():
     """The passes take 16 ms, ``numpy.random`` 8 ms: a function that is found on disk needs neither."""
     later = ("numbagraph.loops", "numbagraph.emit.program", "numbagraph.rewrite.pipeline")
     later += (
-        "numbagraph.inspect.printing",
-        "numbagraph.inspect.report",
+        "numbagraph.explain.printing",
+        "numbagraph.explain.report",
         "numpy.random",
         "fractions",
         "numba",

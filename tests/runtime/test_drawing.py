@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit, pure_callback
-from numbagraph.frontend.generator_memory import spans_of
-from numbagraph.frontend.generators import drawn_meanwhile
+from numbagraph.jit.generator_arguments import drawn_meanwhile
+from numbagraph.jit.generator_memory import spans_of
 from numbagraph.ops.bit_generators import WORDS, words_of
 from numbagraph.runtime.drawing import drawing
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from numbagraph.frontend.traced import Version
+from numbagraph.jit.version import Version
 from numbagraph.runtime import failures
 
 N = 7
@@ -161,7 +161,7 @@ def nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def again(*args: Any) -> None:
         raise AssertionError("the whole graph is run again")
 
-    monkeypatch.setattr("numbagraph.frontend.jit.after_failure", again)
+    monkeypatch.setattr("numbagraph.jit.graph_function.after_failure", again)
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "reversed"])

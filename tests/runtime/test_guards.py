@@ -17,8 +17,8 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.surroundings import MOST_STATES
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.purity.environment import MOST_STATES
 from numbagraph.runtime.guards import same
 from tests.support.tally import Tally
 

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.frontend import embedded, jit
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.surroundings import MOST_TRACES
+from numbagraph.jit import graph_function as jit
+from numbagraph.jit import native_callers as embedded
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.purity.environment import MOST_TRACES
 
 X = np.array([1.0, 2.0, 3.0])
 K: Any = 2.0

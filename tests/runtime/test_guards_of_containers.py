@@ -18,7 +18,7 @@ from scipy import linalg
 
 import numbagraph as ng
 from numbagraph import graph_jit
-from numbagraph.frontend import reach
+from numbagraph.purity import reachable_code as reach
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -312,7 +312,7 @@ def called_with_other_elements(compiled: Any, held: list[float]) -> None:
 
 
 def test_what_is_too_much_to_compare_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numbagraph.frontend.reach.MOST_GUARDS", 50)
+    monkeypatch.setattr("numbagraph.purity.reachable_code.MOST_GUARDS", 50)
     held = [[float(each)] for each in range(100)]
     with pytest.raises(ng.TraceError, match=r"more than 50 names, attributes and containers.*pass them as arguments"):
         graph_jit(lambda x: x * sum(each[0] for each in held))(X)

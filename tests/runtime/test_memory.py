@@ -12,10 +12,10 @@ from numpy._core.multiarray import get_handler_name
 
 import numbagraph as ng
 from numbagraph import graph_jit
-from numbagraph.frontend.tracing import op_function
 from numbagraph.ir.op import registry
 from numbagraph.runtime.memory import LARGE_BYTES, Handler, kept_bytes, pool
 from numbagraph.runtime.objects import object_symbols
+from numbagraph.tracing.tracer import op_function
 
 
 @graph_jit

@@ -2,7 +2,7 @@
 
 import linecache
 
-from numbagraph.frontend.user_code import OWN
+from numbagraph.tracing.user_code import OWN
 
 
 def planted(file, body, **names):

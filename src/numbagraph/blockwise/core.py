@@ -213,7 +213,7 @@ def common_dtype(dtypes: Sequence[np.dtype]) -> np.dtype:
 class NotSquareError(shapes.ShapeError, np.linalg.LinAlgError):
     """A matrix that is not square, where NumPy raises its own error."""
 
-    __module__ = "numbagraph.shapes"
+    __module__ = "numbagraph.ir.shapes"
 
 
 def require_square(value: Value) -> None:

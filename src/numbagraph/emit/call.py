@@ -8,7 +8,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.emit.memory import define_with_malloc
-from numbagraph.emit.record import define_without_failures
+from numbagraph.emit.runtime_calls import define_without_failures
 from numbagraph.emit.signals import define_without_signals
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
 from numbagraph.intrinsics.vecmath.library import define_all

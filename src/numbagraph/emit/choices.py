@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
+from numbagraph.emit.collapsed_loops import has_joined_rows, innermost_loops
 from numbagraph.emit.hints import BLOCK, reads_along, reduces_with_strides, sums_along_memory
-from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, walk
 from numbagraph.intrinsics.target import current_target
-from numbagraph.intrinsics.vecmath.foundation import has_formulas
+from numbagraph.intrinsics.vecmath.declare import has_formulas
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.across import reduces_rows, runs_across
 from numbagraph.loops.control_steps import Branch, Loop
-from numbagraph.loops.failing import is_of_numbers
+from numbagraph.loops.early_exits import is_of_numbers
 from numbagraph.loops.ir import Check, Kernel, Scatter, Step
-from numbagraph.loops.masks import WITH_MASKS, depending_on, is_worth_masks
+from numbagraph.loops.masked_tails import WITH_MASKS, depending_on, is_worth_masks
+from numbagraph.loops.outer_vectorisation import reduces_rows, runs_across
 
 MOST_COPIED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numbagraph.emit.choices import COPIES, is_worth_unrolling, leaves_in_steps
 from numbagraph.emit.chunks import smaller
 from numbagraph.emit.failures import leaves_record
-from numbagraph.emit.record import record_function
+from numbagraph.emit.runtime_calls import record_function
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, loop_hints, memory_type, opaque

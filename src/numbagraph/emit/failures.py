@@ -8,7 +8,7 @@ from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.loops.buffers import fails_late
 from numbagraph.loops.control_steps import Region
-from numbagraph.loops.failing import region_fails
+from numbagraph.loops.early_exits import region_fails
 from numbagraph.ops.control.common import may_fail
 
 

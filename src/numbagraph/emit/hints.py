@@ -9,7 +9,7 @@ from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex, walk
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Kernel, Reduction, Store
-from numbagraph.loops.masks import depending_on
+from numbagraph.loops.masked_tails import depending_on
 from numbagraph.loops.parallel import cost_of_operation
 
 BLOCK = 512

@@ -23,16 +23,16 @@ from numbagraph.loops.control_steps import Branch, Loop, Operand, Region, Revers
 from numbagraph.loops.ir import Call, Check, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 if TYPE_CHECKING:
-    from numbagraph.emit import checked as checked_code
+    from numbagraph.emit import checked_loops as checked_code
     from numbagraph.emit import chunks, ranges
     from numbagraph.emit import control as control_code
-    from numbagraph.emit import regions as chunk_code
+    from numbagraph.emit import parallel_calls as chunk_code
     from numbagraph.emit import reverse as reverse_code
-    from numbagraph.emit import rows as row_code
+    from numbagraph.emit import tiled_loops as row_code
 else:  # few programs have loops and branches, tiles, or chunks for threads
     checked_code, chunks, ranges, control_code, chunk_code, reverse_code, row_code = (
         Later(f"numbagraph.emit.{each}")
-        for each in ("checked", "chunks", "ranges", "control", "regions", "reverse", "rows")
+        for each in ("checked_loops", "chunks", "ranges", "control", "parallel_calls", "reverse", "tiled_loops")
     )
 
 

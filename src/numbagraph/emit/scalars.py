@@ -7,7 +7,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
-from numbagraph.emit.chosen import Ways
+from numbagraph.emit.lazy_select import Ways
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.emitter import I64, Emitter, Label, Operand, memory_type
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from numbagraph.emit.program import ProgramEmitter, emit_program
-from numbagraph.emit.rows import Run
 from numbagraph.emit.straight_line import StraightLine
+from numbagraph.emit.tiled_loops import Run
 from numbagraph.intrinsics.emitter import I32, I64, Emitter
 from numbagraph.intrinsics.ir import Buffer, Load
 from numbagraph.ir.abi import NativeSignature

@@ -17,7 +17,7 @@ from numbagraph.forking import import_module
 from numbagraph.ir.op import registry
 
 makers: list[Callable[[str], Any]] = []
-"""What makes an op a function: `numbagraph.op_function`, which stands far above the emitters, puts it here."""
+"""What makes an op a function: `numbagraph.library.op_function`, which stands far above the emitters, puts it here."""
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from numbagraph.intrinsics.emitter import I1, I64, Emitter, Operand
 from numbagraph.intrinsics.formula import Complex, Number, copysign, formula, intrinsic, lifted, unwrap, wrap
 from numbagraph.intrinsics.formula import absolute as magnitude
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.intrinsics.vecmath.foundation import by_format
+from numbagraph.intrinsics.vecmath.declare import by_format
 from numbagraph.ir.types import BOOL
 
 LOG_2, LOG2_E, LOG10_E = 0.6931471805599453, 1.4426950408889634, 0.4342944819032518

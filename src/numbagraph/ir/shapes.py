@@ -23,7 +23,7 @@ collect_guards = collectors.collect_guards
 class ShapeError(ValueError):
     """Shapes that do not fit; the message is completed with the user's line by whoever traces."""
 
-    __module__ = "numbagraph.shapes"
+    __module__ = "numbagraph.ir.shapes"
 
 
 class UnknownLength(TypeError):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.jax_bridge.common import Run, dtype_of, is_constant
 from numbagraph.jax_bridge.control import ruled
 from numbagraph.ops.bits import reinterpreted
+from numbagraph.tracing.tracer import Tracer
 
 MANTISSA = {4: 23, 8: 52}
 """Bits of the mantissa, by the bytes of a float."""

@@ -8,16 +8,16 @@ from typing import Any
 import jax
 import numpy as np
 
+from numbagraph.api.callbacks import pure_callback
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.callbacks import pure_callback
-from numbagraph.frontend.ordered import order_here, set_order
-from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.jax_bridge.common import Run, is_constant, shape_of
 from numbagraph.jax_bridge.translate import x64
 from numbagraph.ops.control.common import strong
 from numbagraph.ops.effects import effect
 from numbagraph.runtime.arguments import Abstract
+from numbagraph.tracing.effect_tokens import order_here, set_order
+from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 METHODS = {"expand_dims": "expand_dims", "broadcast_all": "broadcast_all"}
 """How batches are computed, where it is by one call."""

@@ -11,9 +11,9 @@ import numpy as np
 from jax.core import Tracer
 from jax.dtypes import canonicalize_dtype, extended
 
-from numbagraph.frontend.binding import Arguments
-from numbagraph.frontend.traced import Traced
 from numbagraph.jax_bridge.translate import entered, length_arguments, require_known_lengths
+from numbagraph.jit.binding import Arguments
+from numbagraph.jit.version import Traced
 from numbagraph.runtime.arguments import Abstract, describe, is_generator
 from numbagraph.transforms.interpret import effects, evaluate
 

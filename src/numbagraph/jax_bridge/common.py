@@ -10,12 +10,12 @@ import numpy as np
 from jax.extend.core import Jaxpr
 
 from numbagraph.blockwise.promotion import as_value as value_of
-from numbagraph.frontend.impure import unwatched
-from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.jax_bridge.translate import x64
 from numbagraph.ops.identity import differentiated_as
+from numbagraph.purity.nondeterminism import unwatched
+from numbagraph.tracing.tracer import Tracer, to_value
 
 MOST_FOLDED = 1024
 """Elements. Constants up to this size are computed with NumPy while a function is traced, larger ones when it runs."""

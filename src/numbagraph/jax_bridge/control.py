@@ -9,14 +9,14 @@ import jax
 import numpy as np
 from jax.tree_util import tree_leaves, tree_unflatten
 
-from numbagraph.frontend.active import apart
-from numbagraph.frontend.branches import switch
-from numbagraph.frontend.loops import scan, while_loop
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.api.branches import switch
+from numbagraph.api.loops import scan, while_loop
 from numbagraph.ir.opaque import opaque
 from numbagraph.ir.values import Value
 from numbagraph.jax_bridge.common import ClosedJaxpr, Run, fitted, is_constant, jaxpr_of, traced
 from numbagraph.ops.custom_rule import with_rule
+from numbagraph.tracing.trace import apart
+from numbagraph.tracing.tracer import Tracer
 
 
 def called(*names: str) -> Callable[..., Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge import bits, signed_zeros, special
 from numbagraph.jax_bridge.common import Run, derived_as, dtype_of
+from numbagraph.tracing.tracer import Tracer, apply
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.tracebacks import for_users
 from numbagraph.jax_bridge.called import called
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.tracing.tracebacks import for_users
 
 
 def exported(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.loops import scan
+from numbagraph.api.loops import scan
 from numbagraph.ir.structs import Struct
 from numbagraph.jax_bridge.common import Run, is_constant, shape_of, traced
 

@@ -11,10 +11,7 @@ import numpy as np
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 from jax.tree_util import tree_flatten, tree_unflatten
 
-from numbagraph.frontend.known_lengths import known_shape
-from numbagraph.frontend.locating import OnlyTraced
-from numbagraph.frontend.tracing import Tracer, to_value, user_source
-from numbagraph.frontend.transformed import Transformed
+from numbagraph.api.transformed import Transformed
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import at_source
 from numbagraph.jax_bridge import (
@@ -30,6 +27,9 @@ from numbagraph.jax_bridge import (
 )
 from numbagraph.jax_bridge.common import ClosedJaxpr, Run, fitted, jaxpr_of
 from numbagraph.ops.linalg.errors import on_linalg_error
+from numbagraph.tracing.errors import OnlyTraced
+from numbagraph.tracing.static_lengths import known_shape
+from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 TABLE: dict[str, Callable[..., Any]] = {
     **elementwise.TABLE,

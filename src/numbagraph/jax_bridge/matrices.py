@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from numbagraph import linalg
-from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.common import Run, traced
 from numbagraph.ops.linalg.common import triangular_solution
+from numbagraph.tracing.tracer import Tracer, apply
 
 
 def transposed(x: Any) -> Any:

@@ -18,26 +18,26 @@ from jax.custom_batching import custom_vmap
 from jax.dtypes import canonicalize_dtype, float0
 from llvmlite import ir
 
+from numbagraph.api.differentiation import vjp
+from numbagraph.api.vmap import vmap
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.capture.builtins.numbers import weakened
 from numbagraph.emit.c_function import fixed_address
 from numbagraph.emit.xla_function import Texts, emit_xla_function
-from numbagraph.frontend.binding import Arguments
-from numbagraph.frontend.capture.numbers import weakened
-from numbagraph.frontend.differentiation import vjp
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.known_lengths import known_shape, with_lengths
-from numbagraph.frontend.mapping import vmap
-from numbagraph.frontend.tracebacks import for_users
-from numbagraph.frontend.traced import Traced, trace
-from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.jax_bridge.called import bound
+from numbagraph.jit.binding import Arguments
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.jit.version import Traced, trace
 from numbagraph.runtime.arguments import Abstract, describe, flatten
 from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.specialise import Specialisation, compiling, signature_of
+from numbagraph.tracing.static_lengths import known_shape, with_lengths
+from numbagraph.tracing.tracebacks import for_users
+from numbagraph.tracing.tracer import Tracer, to_value
 
 HANDLER = "xla_handler"
 _numbers = itertools.count()

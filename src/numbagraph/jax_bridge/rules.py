@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from numbagraph.frontend.active import tracing
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Input, Node, Value
+from numbagraph.tracing.trace import tracing
 from numbagraph.transforms.autodiff import fit
 
 Run = Callable[[Sequence[Value], dict[Value, Any]], list[Any]]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.common import derived_as, is_constant
+from numbagraph.tracing.tracer import apply
 
 
 def kind_of(x: Any) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from jax.core import eval_jaxpr
 
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.structs import Struct
 from numbagraph.jax_bridge.common import Run, dtype_of, shape_of, traced
 from numbagraph.jax_bridge.folding import folded
 from numbagraph.jax_bridge.gathering import ints
 from numbagraph.jax_bridge.structure import least, padded
 from numbagraph.ops.identity import differentiated_as
+from numbagraph.tracing.tracer import Tracer
 
 
 class Sliding(Struct):

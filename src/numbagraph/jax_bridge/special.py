@@ -10,13 +10,13 @@ import jax
 import numpy as np
 
 from numbagraph import special
-from numbagraph.frontend.impure import unwatched
-from numbagraph.frontend.scipy_functions.zeta import zeta
-from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.common import traced
 from numbagraph.jax_bridge.signed_zeros import kept_zeros
 from numbagraph.jax_bridge.translate import x64
+from numbagraph.library.scipy.special.zeta import zeta
+from numbagraph.purity.nondeterminism import unwatched
+from numbagraph.tracing.tracer import Tracer, apply
 
 
 def logistic(x: Any) -> Any:

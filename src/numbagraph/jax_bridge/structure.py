@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.bits import in_order
 from numbagraph.jax_bridge.common import Run, dtype_of, is_constant, large, shape_of, traced
@@ -22,6 +21,7 @@ from numbagraph.jax_bridge.gathering import (
     set_or_apply,
     updated_by,
 )
+from numbagraph.tracing.tracer import Tracer
 
 
 def broadcast_in_dim(_run: Run, equation: Any, x: Any, *_: Any) -> Any:

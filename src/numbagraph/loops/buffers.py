@@ -27,7 +27,7 @@ from numbagraph.loops.ir import (
     Store,
     targets,
 )
-from numbagraph.loops.masks import waits_in_place
+from numbagraph.loops.masked_tails import waits_in_place
 from numbagraph.loops.parallel import adds_to_shared
 from numbagraph.loops.tiling import conflict, tiled_steps
 

@@ -26,13 +26,13 @@ from numbagraph.loops.control_steps import (
     taken,
     updated,
 )
-from numbagraph.loops.failing import is_bounded_by_length
+from numbagraph.loops.early_exits import is_bounded_by_length
 from numbagraph.loops.fusion import is_computed_at_use
 from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
 from numbagraph.loops.versions import leaves_of, versions, without_checks_of_while
-from numbagraph.ops.control.recorded import recorded
+from numbagraph.ops.control.recorded_while import recorded
 from numbagraph.rewrite.pipeline import optimise
 
 NOTHING: Mapping[int, int] = {}

@@ -17,13 +17,13 @@ from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, walk
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType
-from numbagraph.loops.across import is_unchecked, moves_along, reduces_rows
 from numbagraph.loops.buffered import extent_of
 from numbagraph.loops.ir import Kernel, Output, Packed, Reduction, Step, Store
 from numbagraph.loops.nests import element_count
+from numbagraph.loops.outer_vectorisation import is_unchecked, moves_along, reduces_rows
 
 FEWEST_ROWS = 64
-"""Rows of a strip of vectors (`numbagraph.emit.strips`), at most."""
+"""Rows of a strip of vectors (`numbagraph.emit.outer_vectorisation`), at most."""
 
 LONGEST_ROW = 256
 """Elements of a row up to which vectors run across the rows."""

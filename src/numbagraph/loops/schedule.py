@@ -34,7 +34,7 @@ from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, RegionOptions, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.early_checks import with_early_checks
-from numbagraph.loops.failing import mark_uninterruptible
+from numbagraph.loops.early_exits import mark_uninterruptible
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
@@ -46,9 +46,10 @@ from numbagraph.loops.packing import with_packed_operands
 from numbagraph.loops.parallel import split_nests
 
 if TYPE_CHECKING:
-    from numbagraph.loops import control, rest
+    from numbagraph.loops import control
+    from numbagraph.loops import inner_lengths as rest
 else:
-    control, rest = Later("numbagraph.loops.control"), Later("numbagraph.loops.rest")
+    control, rest = Later("numbagraph.loops.control"), Later("numbagraph.loops.inner_lengths")
 
 Action = tuple[Step, ...]
 NOTHING: Mapping[int, int] = {}

@@ -20,8 +20,8 @@ from numbagraph.ops import (
     shape,
     slicing,
     special_reductions,
-    through,
 )
+from numbagraph.ops import view_assignment as through
 from numbagraph.ops.deferred import CALLED, NAMES
 
 for _module, _names in NAMES.items():

@@ -6,8 +6,8 @@ from numbagraph.intrinsics.vecmath import bessel
 from numbagraph.ops.arithmetic import power
 from numbagraph.ops.bessel import jv, per
 from numbagraph.ops.identity import differentiated_as
-from numbagraph.ops.kernels import kernel
-from numbagraph.ops.removable import at_edge
+from numbagraph.ops.removable_singularities import at_edge
+from numbagraph.ops.scipy_kernels import kernel
 
 NUMBERS, POSITIVE = (-3.0, 3.0), (0.3, 5.0)
 

@@ -15,8 +15,8 @@ from numbagraph.ops.bessel import BY_ORDER
 from numbagraph.ops.comparison import equal, isinf, less, maximum
 from numbagraph.ops.elementary_functions import rgamma
 from numbagraph.ops.exponential import exp, log
-from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
-from numbagraph.ops.removable import NEAR, at_edge, near_zero, where_infinite
+from numbagraph.ops.removable_singularities import NEAR, at_edge, near_zero, where_infinite
+from numbagraph.ops.scipy_kernels import BY_PARAMETER, kernel, kernels
 from numbagraph.ops.selection import where
 
 POSITIVE = (0.3, 5.0)

@@ -18,7 +18,7 @@ from numbagraph.ops.distribution_functions import (
     negative_binomial_slope,
 )
 from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b
-from numbagraph.ops.kernels import Domain, Slope, kernel
+from numbagraph.ops.scipy_kernels import Domain, Slope, kernel
 from numbagraph.ops.shifted_t import scaled_moment
 
 

@@ -17,7 +17,7 @@ from numbagraph.ops.bessel import i0e, i1e
 from numbagraph.ops.elementary_functions import cosm1
 from numbagraph.ops.exponential import exp
 from numbagraph.ops.incomplete import with_parameters
-from numbagraph.ops.kernels import BY_PARAMETER
+from numbagraph.ops.scipy_kernels import BY_PARAMETER
 from numbagraph.ops.special import own
 from numbagraph.ops.trigonometric import cos
 

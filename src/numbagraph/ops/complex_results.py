@@ -20,7 +20,7 @@ from numbagraph.ops.bessel_functions import second_slope
 from numbagraph.ops.comparison import less, logical_and
 from numbagraph.ops.exponential import exp
 from numbagraph.ops.incomplete import with_parameters
-from numbagraph.ops.removable import power_series
+from numbagraph.ops.removable_singularities import power_series
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import own
 from numbagraph.ops.trigonometric import cos, sin

@@ -31,6 +31,7 @@ NAMES = {
     "control.while_pullback": "while_pullback",
     "convolution": "convolve",
     "covariance": "cov corrcoef correlate",
+    "data_dependent_lengths": "nonzero flatnonzero argwhere compress extract unique",
     "densities": (
         "gamma_weight beta_weight per_gamma_density per_gamma_density_bend per_beta_density per_beta_density_bend"
     ),
@@ -120,8 +121,7 @@ NAMES = {
     "repeated": "sum_to_extents",
     "repeated_values": "put_repeated sum_repeated",
     "running": "cumsum cumprod cummax cummin linear_recurrence",
-    "sampled": "sampled_log_gamma",
-    "selecting": "nonzero flatnonzero argwhere compress extract unique",
+    "sample_derivatives": "sampled_log_gamma",
     "sets": "isin union1d intersect1d setxor1d setdiff1d unique_all unique_counts unique_inverse unique_values",
     "sorting": "argsort sort sorted_columns insertion_points searchsorted",
     "sparse": (

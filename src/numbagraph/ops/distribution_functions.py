@@ -20,8 +20,8 @@ from numbagraph.ops.densities import beta_density, gamma_density
 from numbagraph.ops.exponential import exp, log1p
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b, gammainc_by_a
-from numbagraph.ops.kernels import BY_PARAMETER, Domain, Slope, kernel
 from numbagraph.ops.rounding import floor
+from numbagraph.ops.scipy_kernels import BY_PARAMETER, Domain, Slope, kernel
 from numbagraph.ops.selection import where
 from numbagraph.ops.shifted_t import less_by_shift, shifted_density
 from numbagraph.ops.special import gammaln, ndtri, per

@@ -19,8 +19,8 @@ from numbagraph.ops.arithmetic import absolute, hypot, power, power_vjp, remaind
 from numbagraph.ops.comparison import equal, maximum, minimum
 from numbagraph.ops.exponential import exp, log, log1p
 from numbagraph.ops.identity import differentiated_as
-from numbagraph.ops.kernels import BY_PARAMETER, Slope, kernel
 from numbagraph.ops.rounding import floor, rint
+from numbagraph.ops.scipy_kernels import BY_PARAMETER, Slope, kernel
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import digamma, gamma
 from numbagraph.ops.trigonometric import cos, sin

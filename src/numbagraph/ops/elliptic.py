@@ -13,8 +13,8 @@ from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.exponential import log
 from numbagraph.ops.floating import copysign
 from numbagraph.ops.identity import differentiated_as
-from numbagraph.ops.kernels import kernel, kernels
-from numbagraph.ops.removable import NEAR, at_edge, near_zero, power_series
+from numbagraph.ops.removable_singularities import NEAR, at_edge, near_zero, power_series
+from numbagraph.ops.scipy_kernels import kernel, kernels
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, sin
 

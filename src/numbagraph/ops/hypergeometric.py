@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.arithmetic import absolute, remainder
 from numbagraph.ops.comparison import equal
-from numbagraph.ops.kernels import BY_PARAMETER, Domain, kernel
+from numbagraph.ops.scipy_kernels import BY_PARAMETER, Domain, kernel
 from numbagraph.ops.selection import where
 
 PARAMETERS = range(1, 4)

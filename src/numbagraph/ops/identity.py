@@ -75,7 +75,7 @@ def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
 def as_array_frontend(
     op: Op, a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Value:
-    """The order of memory says whether a result is a view (`numbagraph.frontend.layouts`); there is one device."""
+    """The order of memory says whether a result is a view (`numbagraph.tracing.memory_layout`); there is one device."""
     del order, like
     require_cpu(device)
     if copy is False and dtype is not None and getattr(a, "dtype", dtype) != canonical_dtype(dtype):

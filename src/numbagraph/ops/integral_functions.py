@@ -18,8 +18,8 @@ from numbagraph.ir.values import Value
 from numbagraph.ops.bessel import i0
 from numbagraph.ops.comparison import less
 from numbagraph.ops.exponential import exp, log
-from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
-from numbagraph.ops.removable import at_edge, near_zero
+from numbagraph.ops.removable_singularities import at_edge, near_zero
+from numbagraph.ops.scipy_kernels import BY_PARAMETER, kernel, kernels
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, cosh, sin, sinc, sinh
 

@@ -16,7 +16,7 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Extent, Value, constant
 from numbagraph.ops.comparison import greater_equal, less, logical_and, maximum, minimum
 from numbagraph.ops.creation import iota, tri
-from numbagraph.ops.selecting import nonzero
+from numbagraph.ops.data_dependent_lengths import nonzero
 
 
 def integers(given: Any, what: str) -> Value:

@@ -14,9 +14,9 @@ from numbagraph.ir.types import BOOL, INT64, UINT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.comparison import equal, logical_and, logical_not, logical_or, minimum, not_equal
 from numbagraph.ops.creation import filled, number_as, zeros_as
+from numbagraph.ops.data_dependent_lengths import unique, unique_samples
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.masks import selected
-from numbagraph.ops.selecting import unique, unique_samples
 from numbagraph.ops.shape import ravel
 from numbagraph.ops.sorting import argsort, searchsorted, sort
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.kernels import BY_PARAMETER, Domain, kernel, kernels
+from numbagraph.ops.scipy_kernels import BY_PARAMETER, Domain, kernel, kernels
 from numbagraph.ops.trigonometric import cos, cosh
 
 ORDERS = range(1, 3)

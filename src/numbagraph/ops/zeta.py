@@ -7,7 +7,7 @@ import math
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import power
 from numbagraph.ops.comparison import minimum
-from numbagraph.ops.kernels import kernel
+from numbagraph.ops.scipy_kernels import kernel
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import digamma, gamma
 from numbagraph.ops.trigonometric import cos, sin

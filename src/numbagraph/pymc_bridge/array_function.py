@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from numbagraph.forking import new_lock
-from numbagraph.frontend.tracebacks import for_users
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Value
@@ -16,11 +15,12 @@ from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.native import leaf_of
 from numbagraph.runtime.arguments import describe
 from numbagraph.runtime.cache import default_cache
-from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import EntryPlan, make_callable
 from numbagraph.runtime.failures import take
+from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
+from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms.interpret import after_failure
 
 

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from pytensor.graph.basic import Apply, Variable
 
 from numbagraph.blockwise.promotion import convert
-from numbagraph.frontend.regions import Body
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
@@ -16,6 +15,7 @@ from numbagraph.ir.values import Node, Value
 from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, chooses, describe
 from numbagraph.pymc_bridge.inside import body_of, in_best_form
+from numbagraph.tracing.regions import Body
 
 
 @chooses(conditional.IfElse)

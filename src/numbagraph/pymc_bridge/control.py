@@ -15,8 +15,8 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Reshape
 
+from numbagraph.api.vmap import over_batches
 from numbagraph.blockwise.promotion import convert
-from numbagraph.frontend.mapping import over_batches
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value

@@ -1,8 +1,8 @@
 """Translation of PyTensor's random variables: draws from the state of a generator, with NumPy's numbers.
 
 PyTensor draws with methods of `numpy.random.Generator`, or with distributions of SciPy, which use them. Native code
-draws the same (`numbagraph.frontend.draws`). A class that is not known has no translation, nor has one that inherits
-from a known one but draws otherwise.
+draws the same (`numbagraph.library.random.generator`). A class that is not known has no translation, nor has one that
+inherits from a known one but draws otherwise.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.tensor.random.op import RandomVariable
 
-from numbagraph.frontend.active import tracing
-from numbagraph.frontend.checks import require
-from numbagraph.frontend.drawn_rows import Local, shapes_of
-from numbagraph.frontend.tracing import to_tracer, to_value
 from numbagraph.intrinsics.bit_generators import WORDS
 from numbagraph.ir import shapes
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import UINT64
 from numbagraph.ir.values import ArrayType, Constant, Input, Value
+from numbagraph.library.random.permutations import Local, shapes_of
 from numbagraph.pymc_bridge.control import IN_THE_MODE
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.pymc_bridge.structure import elements_of
+from numbagraph.tracing.checks import require
+from numbagraph.tracing.trace import tracing
+from numbagraph.tracing.tracer import to_tracer, to_value
 
 Sampler = Callable[..., Any]
 """Of a generator, a shape (or None), and parameters, all of them traced."""

@@ -14,7 +14,7 @@ from weakref import ref
 
 from pymc.exceptions import SamplingError
 
-from numbagraph.emit.flattened import ENDED, REJECTED, UNHEARD
+from numbagraph.emit.flat_point import ENDED, REJECTED, UNHEARD
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import OUT_OF_MEMORY
 from numbagraph.pymc_bridge.divergences import WithoutGaps

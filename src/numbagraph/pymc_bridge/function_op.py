@@ -16,21 +16,21 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.tensor.shape import Shape_i
 
-from numbagraph.frontend.active import tracing
-from numbagraph.frontend.differentiation import vjp
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.traced import Traced, trace
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.api.differentiation import vjp
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Extent, Value
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.jit.version import Traced, trace
 from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
 from numbagraph.runtime.arguments import flatten
-from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import FAILURES
+from numbagraph.runtime.garbage_collection import collector_at_rest
+from numbagraph.tracing.trace import tracing
+from numbagraph.tracing.tracer import Tracer
 
 
 class NativeCall(Struct):

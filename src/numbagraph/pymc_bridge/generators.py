@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.generator_memory import spans_of
 from numbagraph.intrinsics.bit_generators import WORDS
+from numbagraph.jit.generator_memory import spans_of
 from numbagraph.ops.bit_generators import kind_of, state_of, words_of
 
 

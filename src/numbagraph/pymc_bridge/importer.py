@@ -34,8 +34,8 @@ from numbagraph.pymc_bridge.origin import expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, coordinates
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
-from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.engine import rewrite_values
+from numbagraph.rewrite.fold_captured import fold_captured
 from numbagraph.transforms.interpret import evaluate
 
 Handler = Callable[..., Any]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from pytensor.graph.basic import Variable
 
-from numbagraph.frontend.regions import Body, dependents, invariants
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import Closed, close, interned
@@ -21,6 +20,7 @@ from numbagraph.pymc_bridge.parametrisations import CANCELLATIONS, PARAMETRISATI
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten
+from numbagraph.tracing.regions import Body, dependents, invariants
 
 
 def body_of(inside: Importer, variables: Sequence[Variable], used: Sequence[Value]) -> Body:

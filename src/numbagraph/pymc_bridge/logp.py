@@ -17,9 +17,8 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from numbagraph.blockwise.promotion import convert
+from numbagraph.explain.report import Report
 from numbagraph.forking import importing, new_lock
-from numbagraph.frontend.tracebacks import for_users
-from numbagraph.inspect.report import Report
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
@@ -40,8 +39,9 @@ from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.pymc_bridge.switches import SWITCHES
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import optimise, prepare
-from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept
+from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 

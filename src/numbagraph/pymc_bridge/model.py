@@ -11,7 +11,6 @@ import pandas as pd
 import pymc as pm
 
 from numbagraph.forking import importing
-from numbagraph.frontend.tracebacks import for_users
 from numbagraph.ir.structs import Struct
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
@@ -19,7 +18,8 @@ from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, parts_of
 from numbagraph.pymc_bridge.snapshot import Snapshot, unpickled
-from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.garbage_collection import collector_at_rest
+from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms.interpret import bind, check_entry, evaluate
 
 if TYPE_CHECKING:

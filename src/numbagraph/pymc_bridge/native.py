@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.flattened import (
+from numbagraph.emit.flat_point import (
     UNHEARD,
     HeldArgument,
     PointLayout,
@@ -18,7 +18,6 @@ from numbagraph.emit.flattened import (
     emit_run,
     emit_sampled,
 )
-from numbagraph.frontend.tracebacks import for_users
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
@@ -26,10 +25,11 @@ from numbagraph.ir.values import Input, Value
 from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
-from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import EntryPlan, make_callable
+from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.interruption import take_unseen
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms.interpret import evaluate
 
 if TYPE_CHECKING:

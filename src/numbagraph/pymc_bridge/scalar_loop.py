@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.mapping import over_batches
+from numbagraph.api.vmap import over_batches
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.types import BOOL, INT64

@@ -14,8 +14,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.shape import squeeze_at
 from numbagraph.rewrite.engine import RuleSet, node_rule, rule
+from numbagraph.rewrite.joined_arrays import of_named_op
 from numbagraph.rewrite.patterns import where
-from numbagraph.rewrite.pieces import of_named_op
 
 
 @node_rule(lambda op: op.name == "sum" or op.kind == "view", of_named_op, operands=("where",))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from numbagraph import numpy as xp
-from numbagraph.frontend.checks import require
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.random.continuous import gumbel, unit
 from numbagraph.random.counts import FLOAT64, randint
 from numbagraph.random.keys import as_shape, words
+from numbagraph.tracing.checks import require
+from numbagraph.tracing.tracer import Tracer
 
 
 def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from numbagraph.frontend.checks import require
-from numbagraph.frontend.namespaces import public_function
+from numbagraph.library.namespaces import public_function
 from numbagraph.random.keys import as_shape, fitted, float_dtype, lower, upper, words
+from numbagraph.tracing.checks import require
 
 unit_interval = public_function("unit_interval", __name__)
 

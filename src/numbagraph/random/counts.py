@@ -9,10 +9,10 @@ import numpy as np
 from scipy import special
 
 from numbagraph import numpy as xp
-from numbagraph.frontend.checks import require
-from numbagraph.frontend.tracing import Tracer
 from numbagraph.random.continuous import exponential, open_unit, unit
 from numbagraph.random.keys import Shape, first_accepted, fitted, repeated, split, words
+from numbagraph.tracing.checks import require
+from numbagraph.tracing.tracer import Tracer
 
 INTEGERS = tuple(np.dtype(f"{kind}int{width}") for kind in ("", "u") for width in (8, 16, 32, 64))
 FLOAT64 = np.dtype(np.float64)

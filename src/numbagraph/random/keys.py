@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from numbagraph import numpy as xp
-from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.checks import require
-from numbagraph.frontend.loops import while_loop
-from numbagraph.frontend.namespaces import public_function
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.api.loops import while_loop
+from numbagraph.library.namespaces import public_function
+from numbagraph.tracing.checks import require
+from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.tracer import Tracer
 
 Shape = tuple[Any, ...]
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))

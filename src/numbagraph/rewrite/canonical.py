@@ -31,6 +31,7 @@ from numbagraph.rewrite.facts import (
     real,
     same_shape,
 )
+from numbagraph.rewrite.joined_arrays import PIECES
 from numbagraph.rewrite.patterns import (
     absolute,
     broadcast_to,
@@ -62,7 +63,6 @@ from numbagraph.rewrite.patterns import (
     trunc,
     where,
 )
-from numbagraph.rewrite.pieces import PIECES
 
 NEUTRAL = (
     rule(lambda x: x + -0.0, lambda x: x, where=real),  # for integers and truth values, -0.0 is 0

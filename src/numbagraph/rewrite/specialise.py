@@ -5,8 +5,8 @@ from __future__ import annotations
 from numbagraph.ir.values import Constant, constant
 from numbagraph.rewrite.engine import RuleSet, rule
 from numbagraph.rewrite.facts import floating, number, power_of_two
+from numbagraph.rewrite.joined_arrays import SUMS
 from numbagraph.rewrite.patterns import power, square
-from numbagraph.rewrite.pieces import SUMS
 
 
 def reciprocal_of(c: Constant) -> Constant:

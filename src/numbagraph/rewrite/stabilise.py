@@ -16,6 +16,7 @@ from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import Rule, RuleSet, node_rule, rule
 from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two, same_shape
+from numbagraph.rewrite.joined_arrays import of_named_op
 from numbagraph.rewrite.patterns import (
     absolute,
     as_scalar,
@@ -48,7 +49,6 @@ from numbagraph.rewrite.patterns import (
     xlog1py,
     xlogy,
 )
-from numbagraph.rewrite.pieces import of_named_op
 
 LOGISTIC = (
     rule(lambda x: log(1 + exp(x)), lambda x: softplus(x), where=floating),

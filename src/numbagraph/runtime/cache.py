@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from numbagraph.runtime.private import DamageError, UnsafeError, make_directory, read_file, resolved, write_file
+from numbagraph.runtime.trusted_files import DamageError, UnsafeError, make_directory, read_file, resolved, write_file
 
 DEFAULT_MAX_BYTES = 512 * 2**20
 
@@ -242,7 +242,20 @@ def _warn_of_no_directory(reason: str) -> None:
     warnings.warn(f"{text}; {way}", CacheWarning, stacklevel=2)
 
 
-WITHOUT_CODE = {"__pycache__", "frontend", "inspect", "jax_bridge", "pymc_bridge", "random", "testing"}
+WITHOUT_CODE = {
+    "__pycache__",
+    "api",
+    "capture",
+    "explain",
+    "jit",
+    "library",
+    "purity",
+    "tracing",
+    "jax_bridge",
+    "pymc_bridge",
+    "random",
+    "testing",
+}
 """Folders of what makes graphs, and of what reads them: a graph is part of the key by its content."""
 
 

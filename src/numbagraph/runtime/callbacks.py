@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from numbagraph.intrinsics.external import FINDERS, external_symbols, one_by_one
 from numbagraph.ir.abi import INTERRUPTED
 from numbagraph.ops.callback import CALLBACKS, REPORT, Callback, owner_of
-
-from .handwritten import OnePerProcess, Part, load_part
-from .interruption import unseen
-from .objects import ArrayFields, canonical, object_symbols, python_symbols
+from numbagraph.runtime.interruption import unseen
+from numbagraph.runtime.native_modules import OnePerProcess, Part, load_part
+from numbagraph.runtime.objects import ArrayFields, canonical, object_symbols, python_symbols
 
 _PYTHON_FUNCTIONS = (
     "PyErr_Occurred",

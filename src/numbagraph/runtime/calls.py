@@ -12,10 +12,9 @@ from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
 from numbagraph.ir.blocks import Blocks, blocks
-
-from .builtin import METH_FASTCALL, METH_KEYWORDS, MethodDefinition
-from .compile import Library
-from .objects import slot_offset
+from numbagraph.runtime.builtin import METH_FASTCALL, METH_KEYWORDS, MethodDefinition
+from numbagraph.runtime.compile import Library
+from numbagraph.runtime.objects import slot_offset
 
 
 class CallRecord(ctypes.Structure):

@@ -10,15 +10,15 @@ from weakref import WeakValueDictionary
 from llvmlite import ir
 
 from numbagraph.emit.call import external_functions
-from numbagraph.emit.record import LOAD_CHECKED
+from numbagraph.emit.runtime_calls import LOAD_CHECKED
 from numbagraph.forking import new_lock
 from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.runtime.cached_code import linked, with_names
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.interruption import keeping
-from numbagraph.runtime.stored import linked, with_names
 
 if TYPE_CHECKING:
-    from numbagraph.emit.checked import CheckedLoop
+    from numbagraph.emit.checked_loops import CheckedLoop
 
 
 class CheckedLoops:

@@ -15,7 +15,7 @@ from typing import Any
 
 import llvmlite
 
-from numbagraph.emit.record import LOAD_CHECKED
+from numbagraph.emit.runtime_calls import LOAD_CHECKED
 from numbagraph.intrinsics.target import Target, current_target, host, llvm, llvm_lock
 
 DEFAULT_LEVEL = 2

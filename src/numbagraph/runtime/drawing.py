@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .builtin import builtin
-from .compile import Library
-from .handwritten import load_part
-from .objects import ArrayFields, ObjectFields, canonical, object_symbols, python_symbols
+from numbagraph.runtime.builtin import builtin
+from numbagraph.runtime.compile import Library
+from numbagraph.runtime.native_modules import load_part
+from numbagraph.runtime.objects import ArrayFields, ObjectFields, canonical, object_symbols, python_symbols
 
 _PYTHON_FUNCTIONS = (
     "PyErr_Fetch",

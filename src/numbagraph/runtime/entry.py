@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result, leaf_of
-
-from .builtin import builtin
-from .calls import CallRecord, CallSlots, Handlers, call_method
-from .compile import Library, target_fingerprint
-from .failures import stop_symbols
-from .guard_records import DefinitionRecord, GuardKind, GuardRecord
-from .guards import Guards
-from .handwritten import expand, load_source, read_source, with_fields
-from .memory import LARGE_BYTES, handler_symbols
-from .objects import (
+from numbagraph.runtime.builtin import builtin
+from numbagraph.runtime.calls import CallRecord, CallSlots, Handlers, call_method
+from numbagraph.runtime.compile import Library, target_fingerprint
+from numbagraph.runtime.failures import stop_symbols
+from numbagraph.runtime.guard_records import DefinitionRecord, GuardKind, GuardRecord
+from numbagraph.runtime.guards import Guards
+from numbagraph.runtime.memory import LARGE_BYTES, handler_symbols
+from numbagraph.runtime.native_modules import expand, load_source, read_source, with_fields
+from numbagraph.runtime.objects import (
     ALIGNED,
     C_CONTIGUOUS,
     F_CONTIGUOUS,

@@ -15,7 +15,7 @@ from functools import cache
 from types import CellType, FunctionType, MemberDescriptorType
 from typing import Any
 
-from .objects import HEADER_SIZE, slot_offset
+from numbagraph.runtime.objects import HEADER_SIZE, slot_offset
 
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 _SIZE = HEADER_SIZE

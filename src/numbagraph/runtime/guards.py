@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .guard_records import (
+from numbagraph.runtime.guard_records import (
     DefinitionRecord,
     GuardRecord,
     content_records,

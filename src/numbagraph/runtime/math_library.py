@@ -17,9 +17,9 @@ from numbagraph.intrinsics.target import Target, current_target
 from numbagraph.intrinsics.vecmath.calls import MATH
 from numbagraph.intrinsics.vecmath.library import define
 from numbagraph.runtime.cache import default_cache, sources
+from numbagraph.runtime.cached_code import checked, found, linked, with_names
 from numbagraph.runtime.compile import Library, compile_module, target_fingerprint
 from numbagraph.runtime.interruption import keeping
-from numbagraph.runtime.stored import checked, found, linked, with_names
 from numbagraph.version import __version__
 
 

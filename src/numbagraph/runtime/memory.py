@@ -15,8 +15,7 @@ from numbagraph.emit.memory import ALIGNMENT, MEMORY
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.ir.structs import cached_property
 from numbagraph.runtime.interruption import keeping
-
-from .handwritten import OnePerProcess, Part
+from numbagraph.runtime.native_modules import OnePerProcess, Part
 
 DEFAULT_BYTES = 256 * 2**20
 

@@ -12,9 +12,8 @@ from itertools import product
 from numbagraph.intrinsics.extension_modules import extension_module
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.fortran import ONE_THREAD
-
-from .handwritten import OnePerProcess, Part
-from .objects import python_symbols
+from numbagraph.runtime.native_modules import OnePerProcess, Part
+from numbagraph.runtime.objects import python_symbols
 
 _LOCKS = ("PyThread_acquire_lock", "PyThread_allocate_lock", "PyThread_release_lock")
 _PREFIXES, _SUFFIXES = ("scipy_", ""), ("", "64_", "_64")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from numbagraph.emit.signals import SIGNALS
 from numbagraph.intrinsics.external import FINDERS, one_by_one
-
-from .handwritten import OnePerProcess, Part
-from .objects import python_symbols
+from numbagraph.runtime.native_modules import OnePerProcess, Part
+from numbagraph.runtime.objects import python_symbols
 
 _FUNCTIONS = ("PyErr_CheckSignals", "PyGILState_Ensure", "PyGILState_Release")
 

@@ -26,16 +26,16 @@ from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Node, Source, Value
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
+from numbagraph.runtime.cached_code import linked, load, with_names
 from numbagraph.runtime.checked_loops import CheckedLoops, programs
 from numbagraph.runtime.compile import Library, LinkError, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, EntryPlan
 from numbagraph.runtime.guards import Guards
 from numbagraph.runtime.progress import progress
-from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.version import __version__
 
 if TYPE_CHECKING:
-    from numbagraph.emit.checked import CheckedLoop
+    from numbagraph.emit.checked_loops import CheckedLoop
     from numbagraph.emit.program import DeferredLoops
     from numbagraph.loops.ir import Program
     from numbagraph.rewrite.stages import Stages
@@ -46,7 +46,7 @@ compiling = new_lock()
 def passes() -> ModuleType:
     """The passes from a graph to LLVM, imported by the first function that needs them."""
     with importing:
-        from numbagraph.runtime import passes  # noqa: PLC0415  they take as long to import as all ops
+        from numbagraph.runtime import compiler_imports as passes  # noqa: PLC0415  they take as long to import as all ops
 
     return passes
 

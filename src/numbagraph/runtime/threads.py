@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterator
 from numbagraph.emit.call import THREADS
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.ir.op import imported
-
-from .handwritten import OnePerProcess, Part
-from .interruption import keeping
-from .objects import python_symbols
+from numbagraph.runtime.interruption import keeping
+from numbagraph.runtime.native_modules import OnePerProcess, Part
+from numbagraph.runtime.objects import python_symbols
 
 _CORES = 1024
 _CONSTANTS = {"MOST_HELPERS": 1024, "TURNS": 5000, "CORES": _CORES, "SIZE_OF_CORES": _CORES // 8}

@@ -18,13 +18,13 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.namespaces import public_function
+from numbagraph.intrinsics.vecmath.declare import MathFunction
 from numbagraph.intrinsics.vecmath.deferred import functions
-from numbagraph.intrinsics.vecmath.foundation import MathFunction
 from numbagraph.ir.op import numpy_function, quiet, registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import FLOAT32, FLOAT64
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.library.namespaces import public_function
 
 BITS = 250
 """The precision of the numbers that results are compared with."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.mapping import vmap
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.api.vmap import vmap
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.testing.calls import Call, samples
 from numbagraph.testing.checks import Checker
 from numbagraph.testing.compare import assert_same
+from numbagraph.tracing.tracer import Tracer
 
 SIZE = 3
 

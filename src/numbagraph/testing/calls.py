@@ -12,12 +12,12 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.common import Keywords
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.namespaces import public_function
 from numbagraph.ir.op import numpy_function
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT64, INT64
 from numbagraph.ir.values import Op
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.library.namespaces import public_function
 from numbagraph.testing.arrays import aligned
 
 Arrays = Sequence[Any]

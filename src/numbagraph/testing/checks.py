@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.abi import PYTHON_SCALARS
 from numbagraph.ir.op import numpy_function
 from numbagraph.ir.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import Op
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.arrays import LAYOUTS, Layout, combinations, memory_of, special_values
 from numbagraph.testing.calls import Call, is_supported, main_dtype, outcome, samples

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.loops.ir import Call as NativeCall
 from numbagraph.testing.arrays import memory_of
 from numbagraph.testing.calls import Call, outcome

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import optree
 
-from numbagraph.frontend.differentiation import jvp, vjp
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.api.differentiation import jvp, vjp
 from numbagraph.ir.types import COMPLEX64, FLOAT32
+from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.runtime.arguments import flatten
 
 Function = Callable[..., Any]

@@ -15,12 +15,12 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from numbagraph.frontend.differentiation import grad
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.namespaces import public_function
+from numbagraph.api.differentiation import grad
 from numbagraph.intrinsics.vecmath.deferred import functions
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.library.namespaces import public_function
 from numbagraph.testing import exact as in_many_digits
 from numbagraph.testing import exact_kernels
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.namespaces import public_function
-from numbagraph.frontend.tracing import TraceError
 from numbagraph.ir.op import numpy_function
 from numbagraph.ir.values import Op
+from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.library.namespaces import public_function
 from numbagraph.testing.calls import Call, applied, is_supported, outcome, samples
 from numbagraph.testing.compare import assert_same
+from numbagraph.tracing.tracer import TraceError
 
 Function = Callable[..., Any]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, formula, lifted, sqrt, wide
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     MathFunction,
     coefficients_of,
     fast_two_sum,

@@ -15,7 +15,7 @@ from typing import Any
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt, wide
 from numbagraph.intrinsics.vecmath.bessel import PER_PI, Wave, amplitude_from, oscillating
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     MathFunction,
     by_result,
     coefficients_of,

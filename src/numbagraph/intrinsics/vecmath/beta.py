@@ -8,9 +8,9 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, intrinsic, lifted, wide
-from numbagraph.intrinsics.vecmath.foundation import math_function
+from numbagraph.intrinsics.vecmath.declare import math_function
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum
 from numbagraph.intrinsics.vecmath.gamma import Factors, factors_of_positive
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.rare import by_call, only_where
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     coefficients_of,
     fast_two_sum,
     math_function,
     scale,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, expm1_of_parts, expm1_of_sum, log_in_parts
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum, expm1_of_parts, expm1_of_sum, log_in_parts
 from numbagraph.intrinsics.vecmath.tables.powers import LOG_2_SHORT
 
 INFINITY, NAN = math.inf, math.nan

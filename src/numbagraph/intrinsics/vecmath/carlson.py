@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt, wide
-from numbagraph.intrinsics.vecmath.foundation import math_function
+from numbagraph.intrinsics.vecmath.declare import math_function
 from numbagraph.intrinsics.vecmath.hyperbolic import arcsinh
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arctan
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import at_most, math_function, two_product
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
-from numbagraph.intrinsics.vecmath.pieces import piecewise
+from numbagraph.intrinsics.vecmath.declare import at_most, math_function, two_product
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum
+from numbagraph.intrinsics.vecmath.piecewise_polynomials import piecewise
 from numbagraph.intrinsics.vecmath.tables.dawson import DAWSON
 
 LIMITS = 3.0, 13.5

@@ -4,7 +4,7 @@ import pkgutil
 
 from numbagraph.forking import import_module
 from numbagraph.intrinsics import vecmath
-from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.declare import functions
 
 __all__ = ["functions"]
 

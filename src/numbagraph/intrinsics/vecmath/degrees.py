@@ -7,7 +7,7 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Bits, Number, absolute, copysign, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import coefficients_of, format_of, math_function
+from numbagraph.intrinsics.vecmath.declare import coefficients_of, format_of, math_function
 from numbagraph.intrinsics.vecmath.tables.trigonometric import DEGREE
 from numbagraph.intrinsics.vecmath.trigonometric import quotient_of_rest, sine_of_rest, with_sign_of_parity
 

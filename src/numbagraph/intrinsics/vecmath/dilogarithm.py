@@ -7,7 +7,7 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import coefficients_of, math_function, polynomial
+from numbagraph.intrinsics.vecmath.declare import coefficients_of, math_function, polynomial
 from numbagraph.intrinsics.vecmath.logarithm import log, log1p
 from numbagraph.intrinsics.vecmath.tables.dilogarithm import SPENCE
 

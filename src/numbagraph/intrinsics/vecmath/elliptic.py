@@ -8,7 +8,7 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt, wide
-from numbagraph.intrinsics.vecmath.foundation import at_most, constant_of, math_function, polynomial
+from numbagraph.intrinsics.vecmath.declare import at_most, constant_of, math_function, polynomial
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.rare import by_call, only_where
 from numbagraph.intrinsics.vecmath.tables.elliptic import ELLIPE, ELLIPK, LOG_4

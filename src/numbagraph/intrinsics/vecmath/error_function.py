@@ -8,7 +8,7 @@ from typing import Any
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma
 from numbagraph.intrinsics.vecmath import without_fma
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     at_most,
     by_format,
     coefficients_of,
@@ -20,7 +20,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     scale,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, expm1_of_sum
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum, expm1_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import above_least, inverse_power, log1p_of_rest
 from numbagraph.intrinsics.vecmath.tables.error_function import ERF_NEAR_0, ERF_ROOT, ERF_SLOPE, ERFCX
 from numbagraph.intrinsics.vecmath.tables.exponential import LOG_2

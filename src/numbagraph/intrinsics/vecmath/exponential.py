@@ -6,7 +6,7 @@ import math
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Bits, Number, absolute, fma
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     at_least,
     at_most,
     by_format,

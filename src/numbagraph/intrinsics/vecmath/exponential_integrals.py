@@ -6,10 +6,10 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, coefficients_of, constant_of, math_function
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
+from numbagraph.intrinsics.vecmath.declare import at_least, at_most, coefficients_of, constant_of, math_function
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
-from numbagraph.intrinsics.vecmath.pieces import piecewise
+from numbagraph.intrinsics.vecmath.piecewise_polynomials import piecewise
 from numbagraph.intrinsics.vecmath.tables.exponential_integrals import EXP1, EXPI, EXPI_ROOT, EXPI_ROOT_LOG
 
 MIDDLE = 2.0

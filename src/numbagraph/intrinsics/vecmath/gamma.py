@@ -9,7 +9,7 @@ from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted, wide
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath import without_fma
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     at_most,
     by_format,
     coefficients_of,
@@ -21,7 +21,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     polynomial,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, log_in_parts
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum, log_in_parts
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.tables.gamma import (
     DIGAMMA,

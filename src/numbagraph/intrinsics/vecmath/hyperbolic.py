@@ -6,8 +6,7 @@ import math
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
-from numbagraph.intrinsics.vecmath.exponential import reduce_by_log_2
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     at_least,
     at_most,
     by_format,
@@ -20,6 +19,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     power_of_two,
     round_to_power,
 )
+from numbagraph.intrinsics.vecmath.exponential import reduce_by_log_2
 from numbagraph.intrinsics.vecmath.logarithm import above_least_ratio, inverse_power, log1p_of, twice_arctanh
 from numbagraph.intrinsics.vecmath.tables.exponential import COSH, EXP, LOG2_E, LOG_2, SINH
 

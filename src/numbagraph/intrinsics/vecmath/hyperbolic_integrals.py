@@ -7,10 +7,10 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import at_most, by_result, constant_of, math_function
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
+from numbagraph.intrinsics.vecmath.declare import at_most, by_result, constant_of, math_function
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
-from numbagraph.intrinsics.vecmath.pieces import piecewise
+from numbagraph.intrinsics.vecmath.piecewise_polynomials import piecewise
 from numbagraph.intrinsics.vecmath.tables.hyperbolic_integrals import CHI, EULER, SHI
 
 LIMITS = 3.0, 8.0, 20.0

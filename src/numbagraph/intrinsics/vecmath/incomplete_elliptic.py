@@ -9,8 +9,8 @@ from typing import Any
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt, wide
 from numbagraph.intrinsics.vecmath.carlson import duplicated, first_kind, second_kind
+from numbagraph.intrinsics.vecmath.declare import math_function
 from numbagraph.intrinsics.vecmath.elliptic import ellipe_of_rest, ellipk_of_rest
-from numbagraph.intrinsics.vecmath.foundation import math_function
 from numbagraph.intrinsics.vecmath.trigonometric import cos, sin
 
 INFINITY, NAN = math.inf, math.nan

@@ -7,7 +7,7 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
-from numbagraph.intrinsics.vecmath.foundation import by_format, coefficients_of, math_function, polynomial
+from numbagraph.intrinsics.vecmath.declare import by_format, coefficients_of, math_function, polynomial
 from numbagraph.intrinsics.vecmath.logarithm import log1p_of_rest, split_any
 from numbagraph.intrinsics.vecmath.tables.exponential import LOG_2_PARTS
 from numbagraph.intrinsics.vecmath.tables.inverse_error_function import ERFCINV, ERFCINV_SHORT, ERFINV

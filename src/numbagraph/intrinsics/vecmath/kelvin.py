@@ -16,8 +16,7 @@ import numpy as np
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt, wide
-from numbagraph.intrinsics.vecmath.exponential import exp
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     MathFunction,
     at_most,
     coefficients_of,
@@ -27,6 +26,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     polynomial,
     two_product,
 )
+from numbagraph.intrinsics.vecmath.exponential import exp
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.modified_bessel import times_exp
 from numbagraph.intrinsics.vecmath.tables import kelvin as tables

@@ -7,8 +7,8 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, fma, wide
-from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, math_function, two_product
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
+from numbagraph.intrinsics.vecmath.declare import at_least, at_most, math_function, two_product
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum
 
 MIDDLE = 0.82
 """Where the function goes from the one series to the other, which Jacobi's identity turns into each other."""

@@ -8,7 +8,7 @@ from llvmlite import ir
 from numbagraph.forking import import_module, importing
 from numbagraph.intrinsics.emitter import I64, Emitter, Inlining, Operand, llvm_type, loop_hints
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR, lanes
-from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
+from numbagraph.intrinsics.vecmath.declare import MathFunction, functions
 
 WHOLE = 2**31
 """More functions than a formula has."""

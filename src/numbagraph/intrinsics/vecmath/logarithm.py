@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Bits, Number, copysign, fma
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     coefficients_of,
     constant_of,
     format_of,

@@ -6,8 +6,7 @@ import math
 
 from numbagraph.intrinsics.formula import Number, absolute, fma
 from numbagraph.intrinsics.vecmath import without_fma
-from numbagraph.intrinsics.vecmath.exponential import exp2, exp_of, expm1_of
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     at_least,
     at_most,
     by_format,
@@ -16,6 +15,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     math_function,
     power_of_two,
 )
+from numbagraph.intrinsics.vecmath.exponential import exp2, exp_of, expm1_of
 from numbagraph.intrinsics.vecmath.logarithm import (
     above_least,
     above_least_ratio,

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
-from numbagraph.intrinsics.vecmath.exponential import exp, expm1_of
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     MathFunction,
     at_least,
     at_most,
@@ -19,6 +18,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     polynomial,
     scale,
 )
+from numbagraph.intrinsics.vecmath.exponential import exp, expm1_of
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.tables.modified_bessel import (
     I0,

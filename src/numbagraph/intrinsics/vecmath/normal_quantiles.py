@@ -7,8 +7,8 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, fma, sqrt, wide
+from numbagraph.intrinsics.vecmath.declare import at_least, at_most, fast_two_sum, math_function, polynomial
 from numbagraph.intrinsics.vecmath.exponential import expm1
-from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, fast_two_sum, math_function, polynomial
 from numbagraph.intrinsics.vecmath.inverse_error_function import inverse_by_log, log_of
 from numbagraph.intrinsics.vecmath.logarithm import log
 

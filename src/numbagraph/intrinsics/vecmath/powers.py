@@ -6,7 +6,7 @@ import math
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted, sqrt
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     at_least,
     at_most,
     coefficients_of,
@@ -16,7 +16,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     polynomial,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, log_in_parts
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum, log_in_parts
 from numbagraph.intrinsics.vecmath.tables.powers import CBRT, INVERSE_CBRT
 from numbagraph.ir.types import FLOAT32
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt, wide
-from numbagraph.intrinsics.vecmath.exponential import expm1
-from numbagraph.intrinsics.vecmath.foundation import (
+from numbagraph.intrinsics.vecmath.declare import (
     by_format,
     math_function,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import expm1_of_parts, log_in_parts
+from numbagraph.intrinsics.vecmath.double_double import expm1_of_parts, log_in_parts
+from numbagraph.intrinsics.vecmath.exponential import expm1
 from numbagraph.intrinsics.vecmath.trigonometric import sin
 
 INFINITY, NAN = math.inf, math.nan

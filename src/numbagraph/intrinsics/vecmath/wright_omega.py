@@ -6,9 +6,9 @@ from typing import Any
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, fma, wide
+from numbagraph.intrinsics.vecmath.declare import at_least, at_most, math_function
+from numbagraph.intrinsics.vecmath.double_double import exp_of_sum
 from numbagraph.intrinsics.vecmath.exponential import exp
-from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, math_function
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
 
 LEAST, LARGEST = -50.0, 1e20

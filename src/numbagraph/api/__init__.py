@@ -1,0 +1,1 @@
+"""What users call: graph_jit, derivatives, batches, loops, branches and callbacks."""

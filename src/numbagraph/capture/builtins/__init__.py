@@ -1,0 +1,1 @@
+"""Python's functions and containers on traced values."""

@@ -1,0 +1,361 @@
+"""Comprehensions and generators: lists, and what `sum`, `any` and their like make of the elements as they come."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.capture.builtins.comparison import ordered
+from numbagraph.capture.builtins.numbers import is_traced
+from numbagraph.capture.builtins.replacements import as_array
+from numbagraph.capture.statements.control_flow import UNROLLED, asked, for_, if_, if_expression, not_, or_
+from numbagraph.capture.statements.loops import Step, captured
+from numbagraph.capture.syntax.generator_functions import Yielding, has_ended
+from numbagraph.capture.syntax.source import CaptureError, site
+from numbagraph.capture.values.containers import made
+from numbagraph.capture.values.iterables import Generated, as_iterable, traced_iterable
+from numbagraph.capture.values.list_of_lists import Row, begun
+from numbagraph.capture.values.loop_state import is_number, value_of
+from numbagraph.capture.values.optional import Possibly, is_none, placeholder, present, required, settled
+from numbagraph.capture.values.stacked_list import Selected, Stacked
+from numbagraph.capture.values.traced_keys import note_keyed
+from numbagraph.capture.values.widened_lists import place_of
+from numbagraph.capture.values.written_arrays import in_region as traced_region
+from numbagraph.capture.values.written_arrays import root_of, share, without_effects
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import ArrayType, Input, Value
+from numbagraph.tracing.regions import dependents
+from numbagraph.tracing.stale_arrays import Stale
+from numbagraph.tracing.trace import active, current_trace
+from numbagraph.tracing.tracer import Tracer, user_source
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+
+
+def generated(iterable: Any, element: Function, test: Function | None, is_nested: bool) -> Any:
+    """A generator: ``element(each)`` of what an iterable holds, if ``test(each)`` holds. Where ``is_nested``, these are
+    generators again, whose elements come one after the other."""
+    iterable = required(iterable)
+    if isinstance(iterable, Row):
+        iterable = iterable.steps()
+    if isinstance(iterable, Yielding):
+        return of_yielding(iterable, element, test, is_nested)
+    if isinstance(iterable, Generated):
+        iterable.take()
+        return of_generated(iterable, element, test, is_nested)
+    return Generated(iterable, element, test, is_nested)
+
+
+def of_generated(source: Generated, element: Function, test: Function | None, is_nested: bool) -> Generated:
+    """The same of what a generator gives, which is computed once for ``test`` and ``element``."""
+    if source.is_nested:
+        inner = lambda each: of_generated(source.element(each), element, test, is_nested)  # noqa: E731
+    elif test is None:
+        return Generated(source.iterable, lambda each: element(source.element(each)), source.test, is_nested)
+    else:
+        inner = lambda each: Generated([source.element(each)], element, test, is_nested)  # noqa: E731
+    return Generated(source.iterable, inner, source.test, True)
+
+
+def of_yielding(source: Yielding, element: Function, test: Function | None, is_nested: bool) -> Yielding:
+    """The same of what a generator function yields."""
+    source.take()
+
+    def run(visit: Function, state: Any) -> Any:
+        def made(each: Any, own: State) -> Any:
+            if not is_nested:
+                return visit(element(each), tuple(own))
+            names = tuple(f"{len(own)} values" for _ in own)
+            step = lambda part, *given: (has_ended(found := visit(part, given)), found)  # noqa: E731
+            return tuple(for_(element(each), names, step, True, list(own)))
+
+        def chosen(each: Any, own: State) -> Any:
+            if test is None:
+                return made(each, own)
+            yes, no = (lambda given: [made(each, given)]), (lambda given: [given])
+            return if_(test(each), ("the state of a loop",), yes, no, [own])[0]
+
+        return source.run(chosen, state)
+
+    return Yielding(run)
+
+
+def is_known(generator: Generated) -> bool:
+    """Whether its elements come as Python's list of them."""
+    if traced_iterable(generator.iterable) is not None:
+        return False
+    items = generator.iterable
+    if has_traced_test(generator):
+        return False
+    if generator.is_nested and not all(is_known(generator.element(each)) for each in chosen_of(generator)):
+        return False
+    is_long = isinstance(generator.iterable, range) and len(items) > UNROLLED
+    return not is_long or generator.is_nested or not gives_traced(generator, items[0])
+
+
+def has_traced_test(generator: Generated) -> bool:
+    """Whether its condition is traced, which is asked in a region: what it writes or draws is written when its time
+    comes."""
+    test = generator.test
+    if test is None:
+        return False
+
+    def run(_: Any) -> bool:
+        return any(isinstance(asked(test(each)), Tracer) for each in generator.iterable)
+
+    with without_effects("a generator"):
+        result: bool = traced_region(run, "a generator").result
+    return result
+
+
+def gives_traced(generator: Generated, item: Any) -> bool:
+    def run(_: Any) -> bool:
+        return is_traced(generator.element(item))
+
+    with without_effects("a generator"):
+        result: bool = traced_region(run, "a generator").result
+    return result
+
+
+def chosen_of(generator: Generated) -> list[Any]:
+    """What is in the iterable of a generator whose conditions are known."""
+    test = generator.test
+    return [each for each in generator.iterable if test is None or asked(test(each))]
+
+
+def list_of(generator: Any) -> Any:
+    """A list comprehension, and what takes a generator all at once."""
+    generator.take()
+    if isinstance(generator, Yielding):
+        raise CaptureError(f"a list of what a generator yields: append in a loop over it\n  at {user_source()}")
+    if traced_iterable(generator.iterable) is not None:
+        return stacked(generator, traced_iterable(generator.iterable))
+    if has_traced_test(generator):
+        return stacked(generator, as_iterable(generator.iterable))
+    elements = [generator.element(each) for each in chosen_of(generator)]
+    if not generator.is_nested:
+        return begun_known(elements)
+    if any(isinstance(each, Yielding) for each in elements):
+        raise unknown_length()
+    parts = [list_of(each) for each in elements]
+    if any(isinstance(each, Stacked) for each in parts):
+        raise unknown_length()
+    return made([each for part in parts for each in part])
+
+
+def begun_known(elements: list[Any]) -> Any:
+    """A list of known length: one of empty lists may be met at a traced place."""
+    if elements and all(type(each) is list and not each for each in elements):
+        place = site()
+        if (place, "rows") in active.widened:
+            return begun(place, weak_constant(len(elements)))
+        note_keyed(elements, place)
+    return made(elements)
+
+
+def gives_empty_lists(element: Function) -> bool:
+    def run(_: Any) -> bool:
+        found = element(Tracer(Input(weak_constant(0).type, "step")))
+        return type(found) is list and not found
+
+    with without_effects("a list"):
+        result: bool = traced_region(run, "the elements of a list").result
+    return result
+
+
+def as_row(found: Any) -> Any:
+    """An element that is a list of numbers of one kind, or of such lists, as one of a list of lists."""
+    if type(found) is not list or not found:
+        return found
+    parts = list(map(as_row, found))
+    arrays = [as_array(each) for each in parts]
+    kinds = {isinstance(each, Stacked) for each in parts}
+    values = [value_of(each, "an element") for each in arrays if is_number(each)]
+    is_alike = len(kinds) == 1 and len(values) == len(arrays) and len({each.shape for each in values}) == 1
+    if not is_alike or (kinds == {False} and any(each.ndim for each in values)):
+        return found
+    if kinds == {True}:
+        weak, depth = {each.kept.are_pythons for each in parts}, parts[0].depth + 1
+    else:
+        weak, depth = {each.type.weak for each in values}, 1
+    return Stacked(np.stack(arrays), depth, weak.pop()) if len(weak) == 1 else found  # type: ignore[arg-type]
+
+
+class Unstackable(CaptureError):
+    """The elements of a list do not have one shape, or are no numbers: they are appended one by one."""
+
+
+def unknown_length() -> CaptureError:
+    return Unstackable(
+        f"a list of parts whose lengths are not the same in each step: write a loop that assigns to the elements of an "
+        f"array\n  at {user_source()}"
+    )
+
+
+def stacked(generator: Generated, iterable: Any) -> Stacked:
+    """The elements of a list over traced things, as an array that a loop fills."""
+
+    def element(number: Tracer) -> Any:
+        found = generator.element(iterable.at(number))
+        if isinstance(found, Yielding):
+            raise unknown_length()
+        return list_of(found) if generator.is_nested else as_row(required(found))
+
+    if not generator.is_nested and generator.test is None and gives_empty_lists(element):
+        return begun(site(), iterable.count())
+    found, depth, place = in_region_of(element)
+    are_pythons = found.weak
+    if place is None:
+        place = place_of(found, are_pythons, "list")
+    dtype = active.widened.get(place, found.dtype)
+    array = Tracer(placeholder(ArrayType(dtype, (iterable.count(), *found.shape))))
+    test = generator.test
+    mask = None if test is None else Tracer(placeholder(ArrayType(BOOL, (iterable.count(),))))
+
+    sources: list[Any] = []
+
+    def keep(number: Tracer) -> list[Any]:
+        if mask is not None:
+            mask[number] = True
+        found = as_array(element(number))
+        sources.append(found)
+        array[number] = found
+        return []
+
+    def body(number: Tracer, variables: State) -> State:
+        if test is None:
+            keep(number)
+        else:
+            if_(test(iterable.at(number)), (), lambda: keep(number), list, ())
+        return variables
+
+    captured((), (), Step(body), (*site(), "list"), iterable.count())
+    for each in sources:
+        share(array, each)
+        if isinstance(each, Tracer) and root_of(each)._foreign:
+            array._foreign = Stale.OWNED
+    if generator.is_nested:
+        if depth != 1 or mask is not None:
+            raise unknown_length()
+        flat: Any = np.reshape(array, (-1, *array.shape[2:]))
+        made_list = Stacked(flat, are_pythons=are_pythons)
+    elif mask is None:
+        made_list = Stacked(array, depth + 1, are_pythons)
+    else:
+        made_list = Selected(array, mask, depth + 1, are_pythons)
+    made_list.kept.place = place
+    return made(made_list)
+
+
+def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:
+    """The type of what a function gives for the number of a step, how many dimensions of it are lists, and where these
+    are made."""
+
+    def run(_: Any) -> tuple[ArrayType, int, Any]:
+        step = Input(weak_constant(0).type, "step")
+        found = element(Tracer(step))
+        if isinstance(found, Selected):
+            raise unknown_length()
+        array = as_array(found)
+        if not is_number(array):
+            raise Unstackable(f"a list over traced values holds numbers or arrays of one shape\n  at {user_source()}")
+        found_type = value_of(array, "an element").type
+        weak = found.kept.are_pythons if isinstance(found, Stacked) else found_type.weak
+        found_type = ArrayType(found_type.dtype, found_type.shape, weak=weak)
+        lengths = [each for each in found_type.shape if isinstance(each, Value)]
+        if not dependents([step], lengths).isdisjoint(lengths):
+            raise unknown_length()
+        return found_type, getattr(found, "depth", 0), found.kept.place if isinstance(found, Stacked) else None
+
+    with without_effects("a list"):
+        result: tuple[ArrayType, int, Any] = traced_region(run, "the elements of a list").result
+    return result
+
+
+# ---- what takes the elements one after the other ----
+
+
+def with_generator(function: Function, call: Callable[[Function], Function]) -> Function:
+    """A function some of whose arguments are generators."""
+
+    def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
+        taken = next((each for python, each in TAKING.items() if python is function), None)
+        if taken is not None and (
+            isinstance(first, Yielding)
+            or (isinstance(first, Generated) and (ends_early(function) or not is_known(first)))
+        ):
+            return taken(first, *args, **kwargs)
+        args = tuple(list_of(each) if isinstance(each, Generated) else each for each in (first, *args))
+        named = {name: list_of(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
+        return call(function)(*args, **named)
+
+    return consume
+
+
+def ends_early(function: Function) -> bool:
+    """Whether a function leaves elements out, and it matters: these may draw random numbers."""
+    trace = current_trace()
+    return function in (any, all) and trace is not None and bool(trace.drawn)
+
+
+def fold(generator: Generated, state: State, visit: Function, may_end: bool = False) -> State:
+    """The variables after all steps ``visit(element, *state)``, which give whether that is the end, and the state."""
+    names = tuple(f"{len(state)} values" for _ in state)
+    return for_(generator, names, visit, may_end, state)
+
+
+def total(generator: Generated, start: Any = 0) -> Any:
+    return fold(generator, [start], lambda element, found: (False, [found + required(element)]))[0]
+
+
+def some(generator: Generated) -> Any:
+    return fold(generator, [False], lambda element, _: (found := not_(not_(element)), [found]), may_end=True)[0]
+
+
+def every(generator: Generated) -> Any:
+    def visit(element: Any, _: Any) -> tuple[Any, State]:
+        found = not_(not_(element))
+        return not_(found), [found]
+
+    return fold(generator, [True], visit, may_end=True)[0]
+
+
+def extreme(name: str) -> Function:
+    def call(generator: Generated, key: Function | None = None, **options: Any) -> Any:
+        def visit(element: Any, best: Any, rank: Any) -> tuple[Any, State]:
+            own = element if key is None else key(element)
+            is_better = or_(is_none(best), lambda: ordered("gt" if name == "max" else "lt", own, required(rank)))
+            names = ("the extreme element", "its rank")
+            return False, if_(is_better, names, lambda *_: [element, own], lambda *kept: list(kept), [best, rank])
+
+        found = fold(generator, [None, None], visit)[0]
+        if "default" in options:
+            return if_expression(is_none(found), lambda: options["default"], lambda: settled(found))
+        if not isinstance(found, Possibly):
+            return getattr(builtins, name)(() if found is None else (found,))
+        return present(found, ValueError, f"{name}() iterable argument is empty")
+
+    return call
+
+
+def first(generator: Any, *default: Any) -> Any:
+    """``next`` of a generator, whose other elements nobody sees."""
+    found = fold(generator, [None], lambda element, _: (True, [element]), may_end=True)[0]
+    if default:
+        return if_expression(is_none(found), lambda: default[0], lambda: settled(found))
+    return present(found, StopIteration, "") if isinstance(found, Possibly) else found
+
+
+TAKING: dict[Any, Function] = {
+    next: first,
+    sum: total,
+    any: some,
+    all: every,
+    max: extreme("max"),
+    min: extreme("min"),
+}

@@ -1,0 +1,161 @@
+"""Operators and methods of sets whose elements are traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numbagraph.capture.polyfills import hash_table as tables
+from numbagraph.capture.syntax.source import CaptureError
+from numbagraph.capture.values.traced_keys import place_of
+from numbagraph.capture.values.types_by_line import Types
+from numbagraph.ir.op import load
+from numbagraph.tracing.tracer import user_source
+
+CALL = "numbagraph.capture.operators:call"
+WHAT = "a dict or a set with traced keys"
+Change = Callable[[Any, Any], None]
+
+
+class SetOperators:
+    """What a table does that stands for a set. The loops are converted like a user's."""
+
+    copy: Any
+    listed: Any
+    stands_for: Any
+
+    @property
+    def is_set(self) -> bool:
+        return self.stands_for.name == "set"
+
+    def require_set(self) -> None:
+        if not self.is_set:
+            raise CaptureError(
+                f"this use of a {self.stands_for.name} with traced keys: loop over its elements\n  at {user_source()}"
+            )
+
+    def refused(self) -> Any:
+        """What an operator gives for something that is no set."""
+        self.require_set()
+        return NotImplemented
+
+    def changed(self, change: Change, *others: Any) -> Any:
+        """This set, changed by others one after the other."""
+        self.require_set()
+        for each in others:
+            call = load(CALL)
+            if change is not tables.joined and not is_set(each):
+                each = call(set)(each)
+            other = self.copy() if each is self else each
+            call(change)(self, elements_of(other) if change in (tables.joined, tables.toggled) else other)
+        return self
+
+    def asked(self, question: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+        self.require_set()
+        call = load(CALL)
+        one, other = (each if is_set(each) else call(set)(each) for each in (one, other))
+        return call(question)(elements_of(one), other)
+
+    def require_remade(self, other: Any) -> None:
+        """Raise where another set, that is known so far, is to take elements of this one: it is made as a table."""
+        if isinstance(other, set) and (place := place_of(other)) is not None:
+            Types(place, "keys", WHAT).begin()
+
+    # ---- new sets ----
+
+    def union(self, *others: Any) -> Any:
+        return self.copy().changed(tables.joined, *others)
+
+    def intersection(self, *others: Any) -> Any:
+        return self.copy().changed(tables.common, *others)
+
+    def difference(self, *others: Any) -> Any:
+        return self.copy().changed(tables.without, *others)
+
+    def symmetric_difference(self, other: Any) -> Any:
+        return self.copy().changed(tables.toggled, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self.union(other) if is_set(other) else self.refused()
+
+    def __and__(self, other: Any) -> Any:
+        return self.intersection(other) if is_set(other) else self.refused()
+
+    def __sub__(self, other: Any) -> Any:
+        return self.difference(other) if is_set(other) else self.refused()
+
+    def __xor__(self, other: Any) -> Any:
+        return self.symmetric_difference(other) if is_set(other) else self.refused()
+
+    def __ror__(self, other: Any) -> Any:
+        self.require_remade(other)
+        return self | other
+
+    def __rand__(self, other: Any) -> Any:
+        self.require_remade(other)
+        return self & other
+
+    def __rsub__(self, other: Any) -> Any:
+        self.require_remade(other)
+        return self.symmetric_difference(other).difference(self) if is_set(other) else self.refused()
+
+    def __rxor__(self, other: Any) -> Any:
+        self.require_remade(other)
+        return self ^ other
+
+    # ---- this set ----
+
+    def intersection_update(self, *others: Any) -> None:
+        self.changed(tables.common, *others)
+
+    def difference_update(self, *others: Any) -> None:
+        self.changed(tables.without, *others)
+
+    def symmetric_difference_update(self, other: Any) -> None:
+        self.changed(tables.toggled, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self.changed(tables.joined, other) if is_set(other) else self.refused()
+
+    def __iand__(self, other: Any) -> Any:
+        return self.changed(tables.common, other) if is_set(other) else self.refused()
+
+    def __isub__(self, other: Any) -> Any:
+        return self.changed(tables.without, other) if is_set(other) else self.refused()
+
+    def __ixor__(self, other: Any) -> Any:
+        return self.changed(tables.toggled, other) if is_set(other) else self.refused()
+
+    # ---- comparisons ----
+
+    def issubset(self, other: Any) -> Any:
+        return self.asked(tables.are_in, self, other)
+
+    def issuperset(self, other: Any) -> Any:
+        return self.asked(tables.are_in, other, self)
+
+    def isdisjoint(self, other: Any) -> Any:
+        return self.asked(tables.are_outside, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.issubset(other) if is_set(other) else self.refused()
+
+    def __ge__(self, other: Any) -> Any:
+        return self.issuperset(other) if is_set(other) else self.refused()
+
+    def __lt__(self, other: Any) -> Any:
+        return self.asked(tables.are_some_of, self, other) if is_set(other) else self.refused()
+
+    def __gt__(self, other: Any) -> Any:
+        return self.asked(tables.are_some_of, other, self) if is_set(other) else self.refused()
+
+
+def is_set(thing: Any) -> bool:
+    return isinstance(thing, (set, frozenset)) or (isinstance(thing, SetOperators) and thing.is_set)
+
+
+def elements_of(found: Any) -> Any:
+    """The elements of a set in whatever order."""
+    if isinstance(found, SetOperators):
+        return found.listed()
+    return list(found) if isinstance(found, (set, frozenset)) else found

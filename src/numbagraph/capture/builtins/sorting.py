@@ -1,0 +1,147 @@
+"""``list``, ``sorted`` and ``list.sort`` of traced elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.capture.builtins import comprehensions as generators
+from numbagraph.capture.builtins.elements import append
+from numbagraph.capture.builtins.hash_table import Table
+from numbagraph.capture.builtins.replacements import length
+from numbagraph.capture.statements.control_flow import for_
+from numbagraph.capture.syntax.generator_functions import Yielding
+from numbagraph.capture.syntax.source import CaptureError
+from numbagraph.capture.values.append_log import resolved
+from numbagraph.capture.values.containers import made
+from numbagraph.capture.values.iterables import Generated, Rows, as_iterable, traced_iterable
+from numbagraph.capture.values.list_buffer import Buffered
+from numbagraph.capture.values.stacked_list import Stacked
+from numbagraph.capture.values.written_arrays import in_region as traced_region
+from numbagraph.capture.values.written_arrays import without_effects
+from numbagraph.ir import shapes
+from numbagraph.ir.values import Input
+from numbagraph.tracing.trace import tried
+from numbagraph.tracing.tracer import Tracer, user_source
+
+Call = Callable[[Any], Any]
+
+
+def is_lazy(thing: Any) -> bool:
+    """Whether elements come one after the other, as nobody can ask for them now."""
+    return isinstance(thing, (Generated, Yielding)) or traced_iterable(thing) is not None
+
+
+def as_generator(iterable: Any) -> Any:
+    """What a `for` loop runs over, as a generator."""
+    if isinstance(iterable, (Generated, Yielding)):
+        return iterable
+    return Generated(iterable, lambda element: element, None, False)
+
+
+def list_of(iterable: Any) -> Any:
+    """``list(iterable)``."""
+    if isinstance(iterable, Generated):
+        return of_generated(iterable)
+    if isinstance(iterable, Yielding):
+        return appended(iterable)
+    if isinstance(iterable, Buffered):
+        return iterable.as_list()
+    if isinstance(iterable, Stacked):
+        return iterable[:]
+    if isinstance(iterable, Tracer):
+        extent = shapes.resolve(iterable.value.shape[0]) if iterable.ndim else 0
+        if isinstance(extent, int):
+            return [iterable[number] for number in range(extent)]
+        return Stacked(Rows(iterable).array.copy())
+    if traced_iterable(iterable) is not None:
+        return of_generated(as_generator(iterable))
+    return list(iterable)
+
+
+def of_generated(generator: Generated) -> Any:
+    try:
+        with tried():
+            return generators.list_of(generator)
+    except generators.Unstackable:
+        generator.is_taken = False
+        return appended(generator)
+
+
+def appended(iterable: Any) -> Any:
+    """A list to which a loop appends the elements."""
+    found = for_(iterable, ("a list",), lambda element, held: (False, [append(held, element)]), False, [made([])])[0]
+    return resolved(found)
+
+
+def sorted_(call: Call, iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    """``sorted``: elements by what they are, or by what a function makes of them. Equal ones stay in their order."""
+    if isinstance(iterable, Table):
+        return arranged(call, iterable.listed(), key, reverse)
+    held = made(list_of(iterable) if is_lazy(iterable) else list(iterable))
+    return arranged(call, held, key, reverse) if isinstance(held, Stacked) or held else held
+
+
+def arranged(call: Call, held: Any, key: Any, reverse: Any) -> Any:
+    """A list in order."""
+    if isinstance(held, Stacked):
+        order = order_by(ranks_of(call, held, key), reverse)
+        held.arrange(order)
+        return held
+    ranks = held if key is None else [call(key)(each) for each in held]
+    if not any(isinstance(part, Tracer) for each in ranks for part in (each if type(each) is tuple else [each])):
+        order = sorted(range(len(held)), key=ranks.__getitem__, reverse=reverse)
+        return [held[number] for number in order]
+    order = order_by([np.stack(each) for each in columns_of(ranks)], reverse)
+    columns = [as_iterable(list(each)) for each in columns_of(held)]
+    rows = [[each.at(order[number]) for each in columns] for number in range(len(held))]
+    return [tuple(each) if type(held[0]) is tuple else each[0] for each in rows]
+
+
+def columns_of(elements: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The parts of tuples, each from all of them; numbers are one part."""
+    if type(elements[0]) is not tuple:
+        return [tuple(elements)]
+    return list(zip(*elements, strict=True))
+
+
+def ranks_of(call: Call, held: Stacked, key: Any) -> list[Any]:
+    """By what elements are ordered: an array for each part of it."""
+    if key is None:
+        if held.depth > 1 or (not isinstance(held, Buffered) and held.array.ndim > 1):
+            raise CaptureError(f"sorted() of lists or arrays: sort numbers\n  at {user_source()}")
+        return held.columns() if isinstance(held, Buffered) else [held.array]
+    own = call(key)
+
+    def count_of(_: Any) -> int:
+        found = own(held.at(Tracer(Input(weak_constant(0).type, "step"))))
+        return len(found) if type(found) is tuple else 0
+
+    with without_effects("the key of an order"):
+        count: int = traced_region(count_of, "the key of an order").result
+    parts = [own] if count == 0 else [lambda each, at=at: own(each)[at] for at in range(count)]
+    return [generators.list_of(Generated(held, each, None, False)).array for each in parts]
+
+
+def order_by(ranks: Sequence[Any], reverse: Any) -> Any:
+    """The stable order of what has parts, the first of which counts most, descending where ``reverse`` says so."""
+    if not isinstance(reverse, (bool, int)):
+        raise CaptureError(f"sorted() in an order that is traced: sort in both\n  at {user_source()}")
+    if reverse:
+        ranks = [each[::-1] for each in ranks]
+    order: Any = np.argsort(ranks[0], kind="stable") if len(ranks) == 1 else np.lexsort(tuple(reversed(ranks)))
+    return (length(ranks[0]) - 1 - order)[::-1] if reverse else order
+
+
+def sort(call: Call, held: Any) -> Callable[..., None]:
+    """``held.sort``."""
+
+    def function(*, key: Any = None, reverse: bool = False) -> None:
+        found = arranged(call, held, key, reverse) if isinstance(held, Stacked) or held else held
+        if found is not held:
+            held[:] = found
+
+    return function

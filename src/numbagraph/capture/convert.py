@@ -1,0 +1,117 @@
+"""Python functions with their control flow as calls of operators, made once for each code object."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from numbagraph.capture.syntax.generator_functions import generator
+from numbagraph.capture.syntax.source import OPERATORS, compiled, definition_of, refusal
+from numbagraph.capture.syntax.statements import rewritten
+from numbagraph.capture.values.containers import in_region, made
+from numbagraph.forking import new_lock
+from numbagraph.tracing.errors import TraceError
+from numbagraph.tracing.user_code import library_of
+
+Function = Callable[..., Any]
+_made: dict[CodeType, CodeType] = {}
+_lock = new_lock()
+
+WRITTEN = str(Path(__file__).parent / "polyfills")
+COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def is_converted(function: Any) -> bool:
+    return OPERATORS in getattr(getattr(function, "__code__", None), "co_freevars", ())
+
+
+def code_of(code: CodeType) -> CodeType:
+    """The code of the converted function."""
+    with _lock:
+        if code not in _made:
+            if code.co_flags & COROUTINE:
+                raise refusal(f"{code.co_name} is a coroutine, which is not traced", code)
+            _made[code] = compiled(rewritten(definition_of(code), code), code)
+        return _made[code]
+
+
+def convert(function: FunctionType, operators: Any) -> FunctionType:
+    """A function of Python's with its control flow as calls of ``operators``; its globals and closure are its own."""
+    if is_converted(function):
+        return function
+    code = code_of(function.__code__)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells[OPERATORS] = CellType(operators)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    return made
+
+
+def is_users(function: FunctionType) -> bool:
+    """Whether a function is the user's own, or written as if it were, rather than a library's."""
+    file = function.__code__.co_filename
+    return (library_of(file) is None or file.startswith(WRITTEN)) and not is_converted(function)
+
+
+def traceable(function: Any, operators: Any) -> Any:
+    """The converted form of what a user calls, where Python code of theirs stands behind it; otherwise the same."""
+    function = getattr(function, "py_func", function)  # of a function that Numba compiles
+    if isinstance(function, functools.partial):
+        return functools.partial(traceable(function.func, operators), *function.args, **function.keywords)
+    if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType):
+        return MethodType(traceable(function.__func__, operators), function.__self__)
+    if isinstance(function, FunctionType):
+        if not is_users(function):
+            return function
+        converted = convert(function, operators)
+        return generator(converted) if function.__code__.co_flags & inspect.CO_GENERATOR else converted
+    if type(function) is type:
+        return constructor(function, operators)
+    call = vars(type(function)).get("__call__")
+    if isinstance(call, FunctionType) and is_users(call):
+        return MethodType(convert(call, operators), function)
+    return function
+
+
+def with_own_lists(thing: Any, given: Sequence[Any]) -> Any:
+    """An object of a dataclass, whose lists that its fields have made were made here."""
+    for each in dataclasses.fields(thing):
+        held = vars(thing).get(each.name)
+        if each.default_factory in (list, deque) and held is not None and not any(held is other for other in given):
+            made(held)
+    return thing
+
+
+def constructor(kind: Any, operators: Any) -> Any:
+    """What makes an object of a user's class, whose ``__init__`` may make arrays of traced lengths, and loop. In a
+    loop or a branch objects are made as they are."""
+    start = getattr(kind, "__init__", None)
+    is_plain = kind.__new__ is object.__new__ and not issubclass(kind, BaseException)
+    if not is_plain or not isinstance(start, FunctionType) or not is_users(start):
+        return kind
+    call: Any = kind
+    if hasattr(kind, "__dataclass_fields__") and any(
+        each.default_factory in (list, deque) for each in dataclasses.fields(call)
+    ):
+        return lambda *args, **kwargs: with_own_lists(call(*args, **kwargs), (*args, *kwargs.values()))
+    if in_region():
+        return kind
+    try:
+        converted = convert(start, operators)
+    except TraceError:  # a dataclass's own has no source
+        return kind
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made = kind.__new__(kind)
+        converted(made, *args, **kwargs)
+        return made
+
+    return make

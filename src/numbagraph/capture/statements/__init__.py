@@ -1,0 +1,1 @@
+"""Python's statements on traced values."""

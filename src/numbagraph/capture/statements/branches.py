@@ -1,0 +1,303 @@
+"""Branches on traced conditions, as `switch` ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import optree
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.capture.syntax.source import CaptureError
+from numbagraph.capture.values.iterables import require_known
+from numbagraph.capture.values.known_conditions import assumed
+from numbagraph.capture.values.loop_state import (
+    Parts,
+    common_shape,
+    fitted,
+    is_number,
+    is_same,
+    joined,
+    kind,
+    kind_of,
+    parts_of,
+    shown,
+    value_of,
+    with_array,
+)
+from numbagraph.capture.values.optional import UNDEFINED, aligned, placeholder, settled
+from numbagraph.capture.values.raised_errors import Premature, Raised, catcher_here, caught, is_caught, raised_of
+from numbagraph.capture.values.strings import Leaf, are_other_texts
+from numbagraph.capture.values.written_arrays import Chosen, Traced, assign, in_region, share
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close_together
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Value, at_source
+from numbagraph.rewrite.masks import guards_without_masks
+from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.tracing.effect_tokens import now, set_order, with_order
+from numbagraph.tracing.regions import TRUE, is_recomputed, require_to_run, with_late_lengths
+from numbagraph.tracing.trace import active, current_trace
+from numbagraph.tracing.tracer import Tracer, user_source
+
+Branch = Callable[[], Sequence[Any]]
+
+
+class Unlike(CaptureError):
+    """What two paths leave behind in a variable cannot be one thing."""
+
+
+class Ending(NamedTuple):
+    """A variable at the end of a branch."""
+
+    leaves: list[Leaf]
+    parts: Parts
+
+    @classmethod
+    def of(cls, tree: Any) -> Ending:
+        """That of a tree of leaves."""
+        parts, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
+        leaves = [Leaf(UNDEFINED, None) if each is UNDEFINED else each for each in parts]
+        return cls(leaves, Parts([leaf.object for leaf in leaves], spec))
+
+    def is_otherwise(self, other: Ending) -> bool:
+        """Whether two variables have other structures, or texts, or one of them undefined parts."""
+        return self.parts.spec != other.parts.spec or any(map(are_others, self.leaves, other.leaves))
+
+    def tree(self) -> Any:
+        leaves = [UNDEFINED if each.object is UNDEFINED else each for each in self.leaves]
+        return optree.tree_unflatten(self.parts.spec, leaves)
+
+
+def are_others(one: Leaf, other: Leaf) -> bool:
+    return are_other_texts(one, other) or (one.object is UNDEFINED) is not (other.object is UNDEFINED)
+
+
+def ending(variable: Any, name: str) -> Ending:
+    parts = parts_of(variable)
+    return Ending([Leaf(each, value_of(each, name) if is_number(each) else None) for each in parts.leaves], parts)
+
+
+def outside(start: Parts, name: str) -> Ending:
+    """A variable before a loop."""
+
+    def value(leaf: Any) -> Value | None:
+        return leaf.value if isinstance(leaf, Tracer) else value_of(leaf, name) if is_number(leaf) else None
+
+    return Ending([Leaf(each, value(each)) for each in start.leaves], start)
+
+
+def outer(leaf: Leaf) -> Any:
+    """What a part of a variable is before a loop, where that has been made up."""
+    return Tracer(leaf.value) if leaf.object is None and leaf.value is not None else leaf.object
+
+
+ORDER = "the order of prints"
+
+
+def ordered(order: Tracer, function: Branch) -> list[Any]:
+    """What a function gives, behind the order of the effects that it has."""
+    set_order(order)
+    found = function()
+    return [now(), *found]
+
+
+def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
+    """The variables after one of two branches."""
+
+    def again(order: Tracer) -> tuple[Any, list[Any]]:
+        sides = [lambda each=each: ordered(order, each) for each in (yes, no)]
+        first, *others = chosen_branch(test, (ORDER, *names), *sides)
+        return first, others
+
+    return with_order(lambda: chosen_branch(test, names, yes, no), again)
+
+
+def chosen_branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
+    with at_source(user_source()):
+        sides = []
+        for function, other, holds in ((yes, no, True), (no, yes, False)):
+            with assumed(test, holds):
+                side = traced(function, names, "if" if holds else "else")
+            if isinstance(side.result, Premature):
+                return other()
+            if isinstance(side.result, Raised) and len(side.guards) == 1 and not side.written:
+                # a check, before the other branch
+                with assumed(test, holds):
+                    raised = again(function)
+                raised.require(registry["logical_not"](test) if holds else test)
+                return [settled(each) for each in other()]
+            sides.append(side)
+        errors = [each.result for each in sides if isinstance(each.result, Raised)]
+        if len(errors) == len(sides):
+            Joined(test, (), *[side._replace(result=[]) for side in reversed(sides)]).variables()
+            if not is_caught():
+                raise CaptureError(f"an if on a traced value raises errors on both paths\n  at {user_source()}")
+            raise errors[0].marked()
+        known = next(each.result for each in sides if not isinstance(each.result, Raised))
+        ends = [each._replace(result=unreached(known)) if isinstance(each.result, Raised) else each for each in sides]
+        return Joined(test, names, ends[1], ends[0]).variables()
+
+
+def postponed(error: Exception) -> bool:
+    """Whether an error may be none in the next pass over the loop around this branch."""
+    trace = current_trace()
+    assert trace is not None
+    return trace.loop is not None and trace.loop.postpones(error)
+
+
+def again(function: Branch) -> Raised:
+    """What a branch raises, with values of the region around it: they are computed only if it does."""
+    try:
+        with caught():
+            function()
+    except Exception as error:
+        raised = raised_of(error)
+        if raised is None:
+            raise
+        return raised
+    raise AssertionError("a branch raises when it is traced, and not when it is traced again")
+
+
+def unreached(known: Sequence[Ending]) -> list[Ending]:
+    """The variables at the end of a branch that always raises, in the types of the other one's."""
+    found = []
+    for each in known:
+        leaves = [leaf if leaf.value is None else Leaf(None, placeholder(leaf.value.type)) for leaf in each.leaves]
+        found.append(Ending(leaves, each.parts))
+    return found
+
+
+def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
+    refusals = active.refusals
+
+    def run(_: Any) -> Any:
+        try:
+            found = function()
+        except Exception as error:
+            raised = raised_of(error)
+            if raised is None and postponed(error):
+                active.refusals = refusals
+                return Premature()
+            if raised is None:
+                raise
+            raised.require(False)
+            return raised
+        return [ending(each, name) for each, name in zip(found, names, strict=True)]
+
+    return in_region(run, f"the branch of {what}")
+
+
+class Joined:
+    """Two branches, and what their variables become behind them."""
+
+    def __init__(self, test: Value, names: Sequence[str], no: Traced, yes: Traced) -> None:
+        self.test = test
+        self.names = names
+        self.no = no
+        self.yes = yes
+        self.outputs: list[list[Value]] = [[], []]
+        """Of each branch, what the op gives."""
+        self.places: list[Callable[[Value], None]] = []
+        """What is done with each result of the op."""
+        self.chosen: list[tuple[Tracer, Sequence[Any]]] = []
+        """What was chosen, of which objects: where one is an array that others see, it is not written, nor read after
+        that one has been."""
+
+    def variables(self) -> list[Any]:
+        ends = zip(self.names, self.no.result, self.yes.result, strict=True)
+        found = [self.meet(name, *both) for name, *both in ends]
+        self.meet_arrays()
+        for place, result in zip(self.places, self.results(), strict=True):
+            place(result)
+        for result, sources in self.chosen:
+            for source in sources:
+                share(result, source)
+            result._origins = Chosen.of(result, self, sources)
+        return [each() for each in found]
+
+    def give(self, values: Sequence[Value], place: Callable[[Value], None]) -> None:
+        for outputs, value in zip(self.outputs, values, strict=True):
+            outputs.append(value)
+        self.places.append(place)
+
+    def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
+        """A variable behind both branches, once the op is there."""
+        if no.is_otherwise(yes):
+            no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
+        if no.parts.spec != yes.parts.spec:
+            raise Unlike(
+                f"{shown(name)} is {described(yes.parts)} where the condition holds, and {described(no.parts)} "
+                f"elsewhere: give it one structure\n  at {user_source()}"
+            )
+        leaves = [self.meet_leaf(name, *both) for both in zip(no.leaves, yes.leaves, strict=True)]
+        return lambda: Parts([each() for each in leaves], no.parts.spec).whole()
+
+    def meet_leaf(self, name: str, no: Leaf, yes: Leaf) -> Callable[[], Any]:
+        if is_same(no.object, yes.object):
+            return lambda: lasting(no.object, yes.object)
+        if no.value is None or yes.value is None:
+            for each in (no, yes):
+                require_known([each.object])
+            one, other = kind_of(yes.object), kind_of(no.object)
+            raise Unlike(
+                f"{shown(name)} is {one} where the condition holds, and {other} elsewhere: a branch on traced values "
+                f"chooses between numbers, arrays, and trees of them\n  at {user_source()}"
+            )
+        target = joined(kind(no.value.type), kind(yes.value.type))
+        shape = common_shape(no.value, yes.value, name)
+        found: list[Tracer] = []
+
+        def place(result: Value) -> None:
+            found.append(Tracer(result))
+            self.chosen.append((found[0], (no.object, yes.object)))
+
+        fit = lambda value: lambda: fitted(value, target, shape, name)  # noqa: E731
+        no_value, self.no = self.no.also(fit(no.value))
+        yes_value, self.yes = self.yes.also(fit(yes.value))
+        self.give([no_value, yes_value], place)
+        return lambda: found[0]
+
+    def meet_arrays(self) -> None:
+        """The arrays from outside that either branch has assigned to."""
+        written = [{id(array): value for array, value in each.written} for each in (self.no, self.yes)]
+        arrays = {id(array): array for each in (self.no, self.yes) for array, _ in each.written}
+        for key, array in arrays.items():
+            values = [each.get(key, array.value) for each in written]
+            self.give(values, lambda result, array=array: assign(array, with_array(result, array)))
+
+    def results(self) -> list[Value]:
+        sides = (self.no, self.yes)
+        catcher_here().note_branches(self.test, *sides)
+        is_checked = any(guard.ordered for side in sides for guard in side.guards)
+        if is_checked:
+            for outputs in self.outputs:
+                outputs.append(TRUE)
+        written = {array.value for each in sides for array, _ in each.written}
+        known = with_late_lengths(written.union(*(each.used for each in sides)))
+        drafts = [
+            Draft(f"branch{number}", *guards_without_masks(outputs, side.guards, known))
+            for number, (outputs, side) in enumerate(zip(self.outputs, sides, strict=True))
+        ]
+        regions, captures = close_together((), drafts, lambda node: node in known and not is_recomputed(node))
+        index = convert(self.test, INT64)
+        bind = registry["switch"].bind
+        count = len(self.outputs[0])
+        results = [bind(index, *captures, branches=regions, result=number) for number in range(count)]
+        if is_checked:
+            require_to_run(results.pop())
+        return results
+
+
+def lasting(one: Any, other: Any) -> Any:
+    """One of two leaves that are the same, as it is behind the branches in which it was made."""
+    for each in (one, other):
+        if not isinstance(each, Tracer) or each._scope is None or not each._scope.ended:
+            return each
+    return Tracer(one.value)
+
+
+def described(parts: Parts) -> str:
+    if parts.spec.is_leaf():
+        return kind_of(parts.leaves[0])
+    return str(parts.spec).replace("PyTreeSpec", "") if parts.leaves else "None or empty"

@@ -1,0 +1,332 @@
+"""Truth, branches and loops, of traced values or of Python's."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.capture.statements.branches import Unlike, branch
+from numbagraph.capture.statements.list_buffering import with_buffers, with_changed_lists, with_lists
+from numbagraph.capture.statements.loop_conditions import ConditionWrites, tested_in_steps
+from numbagraph.capture.statements.loops import StaticLoop, Step, captured
+from numbagraph.capture.syntax.generator_functions import Yielding, taken
+from numbagraph.capture.syntax.source import CaptureError, site
+from numbagraph.capture.values.append_log import Appended, Outgrown, resolved
+from numbagraph.capture.values.containers import Containers, copied, is_own
+from numbagraph.capture.values.iterables import Generated, as_iterable, require_known, traced_iterable
+from numbagraph.capture.values.list_aliases import Ends
+from numbagraph.capture.values.list_buffer import Buffered
+from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots, with_vectors
+from numbagraph.capture.values.objects import is_object
+from numbagraph.capture.values.optional import UNDEFINED, Possibly, required, settled, weak_truth
+from numbagraph.capture.values.stacked_list import Stacked
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Value
+from numbagraph.tracing.trace import tried
+from numbagraph.tracing.tracer import TraceError, Tracer, to_value, user_source
+
+UNROLLED = 8
+"""The number of steps up to which a loop over known things is traced step by step."""
+MOST_UNROLLED = 2000
+ENDED = "the end of the loop"
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+
+
+# ---- truth ----
+
+
+def truth(value: Tracer) -> Value:
+    found: Value = to_value(value)
+    if found.ndim:
+        if any(shapes.resolve(each) != 1 for each in found.shape):
+            raise TraceError(
+                f"the truth value of an array with more than one element is ambiguous: use .any() or .all()"
+                f"\n  on {found.type}\n  at {user_source()}"
+            )
+        found = registry["reshape"](found, ())
+    return found if found.dtype == BOOL else registry["not_equal"](found, 0)
+
+
+def asked(test: Any) -> Any:
+    """A condition: what is None does not hold, nor does a list without elements."""
+    test = resolved(test)
+    require_known(test)
+    if isinstance(test, Stacked):
+        return Tracer(weak_truth(registry["greater"](test.count(), 0)))
+    if not isinstance(test, Possibly):
+        return test
+    value = asked(settled(test.value))
+    inner = truth(value) if isinstance(value, Tracer) else bool(value)
+    return Tracer(weak_truth(registry["logical_and"](to_value(test.present), inner)))
+
+
+def not_(value: Any) -> Any:
+    value = asked(value)
+    return Tracer(weak_truth(registry["logical_not"](truth(value)))) if isinstance(value, Tracer) else not value
+
+
+def and_(first: Any, *others: Function) -> Any:
+    for each in others:
+        test = asked(first)
+        if isinstance(test, Tracer):
+            first = chosen(test, each, lambda kept=first: kept)
+        elif not first:
+            return first
+        else:
+            first = each()
+    return first
+
+
+def or_(first: Any, *others: Function) -> Any:
+    for each in others:
+        test = asked(first)
+        if isinstance(test, Tracer):
+            first = chosen(test, lambda kept=first: settled(kept), each)
+        elif first:
+            return first
+        else:
+            first = each()
+    return first
+
+
+def if_expression(test: Any, yes: Function, no: Function) -> Any:
+    test = asked(test)
+    if isinstance(test, Tracer):
+        return chosen(test, yes, no)
+    return yes() if test else no()
+
+
+def chosen(test: Tracer, yes: Function, no: Function) -> Any:
+    names, ends = ("a value",), Ends()
+    try:
+        with tried():
+            found = branch(truth(test), names, lambda: ends.note([yes()]), lambda: ends.note([no()]))
+            ends.note_aliases(found)
+            return found[0]
+    except Unlike:  # lists of several lengths
+        return if_(test, names, lambda _: [yes()], lambda _: [no()], [UNDEFINED])[0]
+
+
+# ---- branches and loops ----
+
+
+def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: State) -> Sequence[Any]:
+    test = asked(test)
+    if not isinstance(test, Tracer):
+        return yes(*state) if test else no(*state)
+
+    rebound, state = Rebound(may_begin=True), renewed(state)
+
+    def run(state: State) -> Sequence[Any]:
+        containers = Containers(state)
+        sides = [with_slots(lambda given, side=side: side(*given), rebound) for side in (yes, no)]
+        found = branch(truth(test), names, *[containers.changed_by(each, state) for each in sides])
+        return rebound.noted(containers.after(found), state, containers.touched)
+
+    return with_lists(run, state, rebound)
+
+
+def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
+    for is_first in (True, *(False,) * MOST_UNROLLED):
+        first = asked(test(*state))
+        if not isinstance(first, Tracer) and not first:
+            return state
+
+        rebound, state = Rebound(), renewed(state)
+        one = with_slots(lambda given: body(*given), rebound)
+
+        def run(state: State, first: Any = first, one: Function = one, rebound: Rebound = rebound) -> Sequence[Any]:
+            containers = Containers(state, rebound.ends)
+            step = Step(
+                lambda _, variables: containers.run(one, variables),
+                lambda _, variables: condition(test, variables),
+                counts=False,
+            )
+            try:
+                with tried():
+                    return rebound.noted(
+                        containers.after(captured(names, state, step, site())), state, containers.touched
+                    )
+            except ConditionWrites:
+                loop = tested_in_steps(names, first, state, step)
+                return rebound.noted(containers.after(captured(*loop, site())[1:]), state, containers.touched)
+
+        try:
+            with tried():
+                return with_lists(run, state, rebound)
+        except StaticLoop:
+            if is_first and any(type(each) in (list, deque) or is_object(each) for each in state):
+                try:
+                    with tried():
+                        return with_changed_lists(run, state, rebound, one_step(one, state))
+                except Exception:  # noqa: BLE001  Python runs the loop
+                    pass
+        except Exception:
+            if isinstance(first, Tracer):
+                raise
+        state = body(*state)
+    raise CaptureError(
+        f"a loop took more than {MOST_UNROLLED} steps while it was traced, since its condition is not traced"
+        f"\n  at {user_source()}"
+    )
+
+
+def one_step(one: Function, state: State) -> Function:
+    """One step of a loop whose condition seems to be known, which it is not where a branch appends to a list."""
+
+    def run() -> None:
+        found = Containers(state).run(one, state)
+        if any(isinstance(each, Appended) for each in found):
+            raise CaptureError(f"a branch appends to a list in a loop that asks for its length\n  at {user_source()}")
+
+    return run
+
+
+def condition(test: Function, variables: State) -> Any:
+    found = asked(test(*map(copied, with_vectors(variables))))
+    return Tracer(truth(found)) if isinstance(found, Tracer) else found
+
+
+def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
+    iterable = taken(required(iterable))
+    if isinstance(iterable, Yielding):
+        return over_yielding(iterable, body, state)
+    if isinstance(iterable, Generated):
+        return over_generator(iterable, names, body, may_end, state)
+    found = traced_iterable(iterable)
+    if found is not None:
+        return captured_for(found, names, body, may_end, state)
+    is_long = isinstance(iterable, (range, np.ndarray)) and len(iterable) > UNROLLED
+    if is_long:
+        try:
+            with tried():
+                return captured_for(as_iterable(iterable), names, body, may_end, state)
+        except Exception:  # whatever needs the numbers themselves, such as an attribute's name
+            if len(iterable) > MOST_UNROLLED:
+                raise
+    if type(iterable) in (list, deque) and is_own(iterable) and any(each is iterable for each in state):
+        try:
+            with tried():
+                return over_growing(iterable, names, body, may_end, state)
+        except Exception:  # noqa: BLE001  Python runs the loop
+            pass
+    return unrolled(iterable, names, body, state)
+
+
+def over_growing(held: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> State:
+    """A loop over a list that its steps change."""
+
+    def run(given: State) -> State:
+        return captured_for(resolved(held), names, body, may_end, given)
+
+    return with_buffers(run, state, [held])
+
+
+def grows_meanwhile() -> CaptureError:
+    return CaptureError(
+        f"a list becomes longer while a loop runs over it: write `while k < len(list)`\n  at {user_source()}"
+    )
+
+
+def over_yielding(generator: Yielding, body: Function, state: State) -> Sequence[Any]:
+    """A loop over what a generator function yields, whose steps happen there."""
+
+    def visit(element: Any, whole: Any) -> Any:
+        return tuple(flat(body(element, *whole[1:])))
+
+    found: Sequence[Any] = generator.run(visit, (False, *state))
+    return found[1:]
+
+
+def over_generator(
+    generator: Generated, names: Sequence[str], body: Function, may_end: bool, state: State
+) -> Sequence[Any]:
+    """A loop over what a generator gives, which is made when its step comes."""
+    all_names = (ENDED, *names)
+
+    def visit(element: Any, _: Any, *given: Any) -> tuple[Any, State]:
+        found = flat(body(element, *given))
+        return found[0], found
+
+    def one(element: Any, given: State) -> State:
+        if generator.is_nested:
+            return for_(generator.element(element), all_names, visit, may_end, given)
+        return visit(generator.element(element), *given)[1]
+
+    def step(element: Any, *given: Any) -> tuple[Any, State]:
+        whole = [False, *given]
+        if generator.test is None:
+            whole = list(one(element, whole))
+        else:
+            yes, no = (lambda *each: one(element, each)), (lambda *each: list(each))
+            whole = list(if_(generator.test(element), all_names, yes, no, whole))
+        return whole[0], whole[1:]
+
+    return for_(generator.iterable, names, step, may_end, state)
+
+
+def unrolled(iterable: Any, names: Sequence[str], body: Function, state: State) -> Sequence[Any]:
+    """Each step as it comes; behind one that may end the loop, the others are branches."""
+    ended: Any = False
+    for element in iterable:
+        if isinstance(ended, Tracer):
+            ended, *state = if_(
+                ended,
+                (ENDED, *names),
+                lambda *kept: kept,
+                lambda _, *kept, element=element: flat(body(element, *kept)),
+                (ended, *state),
+            )
+        elif ended:
+            break
+        else:
+            ended, state = body(element, *state)
+        if type(iterable) in (list, deque) and iterable and type(iterable[0]) is Outgrown:
+            raise grows_meanwhile()
+    return state
+
+
+def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
+    ended, state = found
+    return [ended, *state]
+
+
+def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
+    length, is_buffered = iterable.count(), isinstance(iterable, Buffered)
+    rebound, state = Rebound(), renewed(state)
+
+    def run(state: State) -> Sequence[Any]:
+        containers = Containers(state, rebound.ends)
+        if not may_end and not is_buffered:
+            step = Step(
+                lambda number, variables: containers.run(
+                    with_slots(lambda given: body(iterable.at(number), *given)[1], rebound), variables
+                )
+            )
+            return rebound.noted(
+                containers.after(captured(names, state, step, site(), length)), state, containers.touched
+            )
+
+        def goes_on(number: Tracer, variables: State) -> Any:
+            count = iterable.count() if is_buffered else length  # a list may become longer
+            has_next = Tracer(registry["less"](to_value(number), to_value(Tracer(count))))
+            return and_(has_next, lambda: not_(variables[0]))
+
+        def one(number: Tracer, variables: State) -> State:
+            whole = with_slots(lambda given: flat(body(iterable.at(number), *given)), rebound)
+            return containers.run(whole, variables[1:])
+
+        return rebound.noted(
+            containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:]),
+            state,
+            containers.touched,
+        )
+
+    return with_lists(run, state, rebound, length)

@@ -1,0 +1,51 @@
+"""Conditions of loops that change something: an array that they write, or the state that numbers are drawn from.
+
+What such a condition does in the end, when it is false, belongs to the loop. So it is a part of the steps:
+``while test(): body()`` is ``goes_on = test()``, and then ``while goes_on: body(); goes_on = test()``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from numbagraph.capture.values.written_arrays import Journal
+from numbagraph.ir.values import Value
+from numbagraph.tracing.tracer import Tracer
+
+NAME = "the condition of the loop"
+
+
+class ConditionWrites(Exception):
+    """The condition of a loop has changed an array."""
+
+
+@contextmanager
+def unwritten(journal: Journal, carried: Iterable[Tracer]) -> Iterator[None]:
+    """Raise `ConditionWrites` if the arrays that a region may write are others after what is inside."""
+    own = list(carried)
+
+    def values() -> dict[int, Value]:
+        outside = (root for root, _ in journal.roots.values())
+        return {id(each): each.value for each in (*outside, *own)}
+
+    before = values()
+    yield
+    after = values()
+    if after.keys() != before.keys() or any(value is not before[key] for key, value in after.items()):
+        raise ConditionWrites
+
+
+def tested_in_steps(
+    names: Sequence[str], first: Any, state: Sequence[Any], step: Any
+) -> tuple[list[str], list[Any], Any]:
+    """A loop whose first variable says whether it goes on, as ``first`` did before it."""
+    test = step.goes_on
+
+    def body(number: Any, variables: Sequence[Any]) -> list[Any]:
+        after = step.body(number, variables[1:])
+        return [test(number, after), *after]
+
+    made = step._replace(body=body, goes_on=lambda number, variables: variables[0])
+    return [NAME, *names], [first, *state], made

@@ -1,0 +1,490 @@
+"""Loops on traced values, as `scan` and `while_loop` ops.
+
+What a loop carries is found by tracing its body: first nothing is carried; whatever is another at the end of the body
+than at its start is carried the next time, and so are the arrays from outside that it writes, until nothing is added
+and the types stay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.capture.statements.appends import Growing, is_missing
+from numbagraph.capture.statements.array_aliases import Aliases, Found, Key
+from numbagraph.capture.statements.branches import ORDER, Ending, described, ending, ordered, outer, outside
+from numbagraph.capture.statements.length_changes import require_lasting_shape
+from numbagraph.capture.statements.loop_conditions import unwritten
+from numbagraph.capture.statements.loop_inputs import with_sequences
+from numbagraph.capture.syntax.source import CaptureError
+from numbagraph.capture.values.append_log import Appended
+from numbagraph.capture.values.list_aliases import outgrow
+from numbagraph.capture.values.loop_state import (
+    Kind,
+    Parts,
+    common_shape,
+    fitted,
+    is_number,
+    is_same,
+    joined,
+    kind,
+    kind_of,
+    parts_of,
+    shown,
+    value_of,
+    with_array,
+)
+from numbagraph.capture.values.optional import UNDEFINED, aligned, required
+from numbagraph.capture.values.raised_errors import Raised, catcher_here, raised_of
+from numbagraph.capture.values.stacked_list import Stacked
+from numbagraph.capture.values.written_arrays import Journal, Traced, assign, in_region
+from numbagraph.ir.graph import Guard
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close, close_together
+from numbagraph.ir.structs import replace
+from numbagraph.ir.values import ArrayType, Input, Value, at_source
+from numbagraph.ops.control.scan import Loop
+from numbagraph.rewrite.masks import guards_without_masks
+from numbagraph.runtime.arguments import flatten
+from numbagraph.tracing.effect_tokens import with_order
+from numbagraph.tracing.regions import TRUE, Body, invariants, require_to_run, with_late_lengths
+from numbagraph.tracing.trace import active, current_trace, tried
+from numbagraph.tracing.tracer import Tracer, user_source
+
+PASSES = 12
+ONE = flatten(0)[1]
+
+
+class Step(NamedTuple):
+    """What a loop does: whether it goes on, and then the variables after one more step."""
+
+    body: Callable[[Any, Sequence[Any]], Sequence[Any]]
+    """Of the number of the step, and the variables."""
+    goes_on: Callable[[Any, Sequence[Any]], Any] | None = None
+    """Of the same. None where the number of steps is known."""
+    counts: bool = True
+    """Whether somebody asks for the number of the step."""
+
+    def in_order(self) -> Step:
+        """The same, with the order of effects as its first variable."""
+        goes_on = self.goes_on
+        return Step(
+            lambda number, state: ordered(state[0], lambda: self.body(number, state[1:])),
+            None if goes_on is None else lambda number, state: goes_on(number, state[1:]),
+            self.counts,
+        )
+
+    def counted(self, *, goes_on: bool = True) -> Step:
+        """The same, whose steps are counted, or whose number of steps is known."""
+        return Step(self.body, self.goes_on if goes_on else None)
+
+
+class Uncounted(CaptureError):
+    """A list grows in a loop whose number of steps is not known before."""
+
+
+class StaticLoop(Exception):
+    """The condition of a loop does not depend on what is traced: Python runs it."""
+
+
+class Recalled(NamedTuple):
+    """What a loop was found to carry in an earlier pass of the loop around it."""
+
+    specs: list[Any]
+    """The structures of the variables."""
+    carried: dict[Key, tuple[Kind, tuple[Any, ...]]]
+    arrays: dict[int, Tracer]
+    inner: Memory
+
+
+class Memory:
+    """What the loops in the body of a loop were found to carry, from one pass over it to the next. Without it, the
+    number of passes would multiply with the depth."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Recalled] = {}
+        self.met: Counter[Any] = Counter()
+        self.is_open = False
+        self.postponed: Exception | None = None
+
+    def begun(self, is_open: bool) -> Memory:
+        """The same, at the beginning of a pass. It is open if variables are None or undefined as far as is known: they
+        may not be so when more is carried."""
+        self.met.clear()
+        self.is_open, self.postponed = is_open, None
+        return self
+
+    def postpones(self, error: Exception) -> bool:
+        """Whether an error in a branch is none, provided that another pass follows."""
+        if self.is_open and self.postponed is None:
+            self.postponed = error
+        return self.is_open
+
+    def key(self, site: Any) -> Any:
+        """A loop by where it stands, and how often that was met in this pass."""
+        self.met[site] += 1
+        return site, self.met[site]
+
+
+class Capture:
+    """One loop."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        state: Sequence[Any],
+        step: Step,
+        length: Value | None,
+        *,
+        counts_steps: bool = False,
+    ) -> None:
+        self.names = names
+        self.counts_steps = counts_steps
+        """Whether only the number of steps is wanted."""
+        self.step = step
+        self.length = length
+        self.state = state
+        self.starts = [parts_of(each) for each in state]
+        self.carried: dict[Key, tuple[Kind, tuple[Any, ...]]] = {}
+        """The dtype and the shape of each part of a variable that changes."""
+        self.arrays: dict[int, Tracer] = {}
+        """The arrays from outside that are written."""
+        self.parameters: list[Input] = []
+        self.growing: dict[int, Growing] = {}
+        """The lists that each step appends to."""
+
+    def variables(self, site: Any) -> list[Any]:
+        """The variables after the loop."""
+        trace = current_trace()
+        assert trace is not None
+        around: Memory | None = trace.loop
+        key = None if around is None else around.key(site)
+        nothing = Recalled([], {}, {}, Memory())
+        known = nothing if around is None else around.known.get(key, nothing)
+        self.recall(known)
+        for _ in range(PASSES):
+            is_open = any(start.is_absent for start in self.starts) or (around is not None and around.is_open)
+            trace.loop = memory = known.inner.begun(is_open)
+            try:
+                traced = in_region(self.run, "the body of a loop")
+            finally:
+                trace.loop = around
+            if isinstance(traced.result, Raised) and memory.postponed is not None:
+                raise memory.postponed
+            if isinstance(traced.result, Raised):
+                return self.without_step(traced.result)
+            if not self.grow(traced):
+                if memory.postponed is not None:
+                    raise memory.postponed
+                if around is not None:
+                    around.known[key] = Recalled(
+                        [each.spec for each in self.starts], dict(self.carried), dict(self.arrays), known.inner
+                    )
+                return self.finish(traced)
+        raise CaptureError(f"the types of what a loop changes do not settle\n  at {user_source()}")
+
+    def without_step(self, raised: Raised) -> list[Any]:
+        """The variables after a loop whose body always raises an error: it takes no step."""
+        if not all(type(each) is str for each in raised.arguments):
+            raise CaptureError(f"the body of a loop always raises {raised.kind.__name__}\n  at {user_source()}")
+        if self.step.goes_on is None:
+            assert self.length is not None
+            raised.require(registry["less_equal"](self.length, 0))
+        else:
+            test = self.step.goes_on(Tracer(weak_constant(0)), self.state)
+            raised.require(registry["logical_not"](test.value) if isinstance(test, Tracer) else not test)
+        return list(self.state)
+
+    def recall(self, known: Recalled) -> None:
+        """Start with what was carried when the same loop was traced before, in an earlier pass of a loop around it."""
+        for (number, place), (dtype, _) in known.carried.items():
+            leaf = self.leaf(number, place)
+            if known.specs[number] == self.starts[number].spec and is_number(leaf):
+                value = value_of(leaf, self.names[number])
+                self.carried[number, place] = (joined(kind(value.type), dtype), value.shape)
+        for key, array in known.arrays.items():
+            if array._scope is not None and active.scope is not None and active.scope.is_inside(array._scope):
+                self.arrays[key] = array
+
+    def leaf(self, number: int, place: int) -> Any:
+        """A part of a variable before the loop."""
+        leaves = self.starts[number].leaves
+        return leaves[place] if place < len(leaves) else None
+
+    # ---- one pass ----
+
+    def run(self, journal: Journal) -> Any:
+        """Trace the body once, with parameters for what is carried."""
+        counter = Input(weak_constant(0).type, "step")
+        self.parameters = [counter] if self.step.counts else []
+        for array in self.arrays.values():
+            journal.note(array)
+            assert isinstance(array.value, Value)
+            parameter = Input(array.value.type, "array")
+            self.parameters.append(parameter)
+            array._renew(with_array(parameter, array))
+        entered = {key: array.value for key, array in self.arrays.items()}
+        roots: dict[Key, Tracer] = {}
+        starts = [self.with_parameters(number, roots) for number in range(len(self.names))]
+        before = {key: root.value for key, root in roots.items()}
+        number = Tracer(counter)
+        with unwritten(journal, roots.values()):
+            test, guards = self.tested(number, [each.whole() for each in starts])
+        try:
+            state = self.step.body(number, [each.whole() for each in starts])
+        except Exception as error:
+            raised = raised_of(error)
+            if raised is None:
+                raise
+            return raised
+        ends = [self.ended(number, each) for number, each in enumerate(state)]
+        written = {key for key, root in roots.items() if root.value is not before[key]}
+        return Found(starts, ends, test, guards, roots, written, entered)
+
+    def ended(self, number: int, variable: Any) -> Ending:
+        """A variable after a step."""
+        name = self.names[number]
+        if number in self.growing:
+            return self.appended(self.growing[number].own(variable), name)
+        return self.appended(variable, name) if isinstance(variable, Appended) else ending(variable, name)
+
+    def appended(self, elements: Appended, name: str) -> Ending:
+        """What a step has appended to a list."""
+        if self.length is None and not self.counts_steps:
+            raise Uncounted(
+                f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
+                f"an array that is long enough\n  at {user_source()}"
+            )
+        return ending([each if is_missing(each) else required(each) for each in elements.elements()], name)
+
+    def with_parameters(self, number: int, roots: dict[Key, Tracer]) -> Parts:
+        start = self.starts[number]
+        if number in self.growing:
+            scope = active.scope
+            assert scope is not None
+            appended = scope.journal.made.setdefault(("appended", number), self.growing[number].empty())
+            scope.journal.made[id(appended)] = appended
+            return Parts([appended], ONE)
+
+        def part(place: int, leaf: Any) -> Any:
+            known = self.carried.get((number, place))
+            if known is None:
+                return leaf
+            (dtype, weak), shape = known
+            parameter = Input(ArrayType(dtype, shape, weak=weak), self.names[number])
+            self.parameters.append(parameter)
+            found = Tracer(parameter)
+            if shape:
+                roots[number, place] = found
+            return found
+
+        return Parts([part(place, leaf) for place, leaf in enumerate(start.leaves)], start.spec)
+
+    def tested(self, number: Tracer, state: Sequence[Any]) -> tuple[Value | None, tuple[Guard, ...]]:
+        if self.step.goes_on is None:
+            return None, ()
+        trace = current_trace()
+        assert trace is not None
+        mark = len(trace.guards.guards)
+        test = self.step.goes_on(number, state)
+        if not isinstance(test, Tracer):
+            raise StaticLoop
+        guards = tuple(trace.guards.guards[mark:])
+        del trace.guards.guards[mark:]
+        return test.value, guards
+
+    # ---- between passes ----
+
+    def grow(self, traced: Traced) -> bool:
+        """Whether there is more to be carried, or in another type."""
+        found: Found = traced.result
+        before = dict(self.carried), [*self.arrays], len(self.growing)
+        # what was written before its variable was carried is not written any more
+        self.arrays = {id(array): array for array, value in traced.written if value is not found.entered.get(id(array))}
+        for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
+            self.compare(number, start, end, found)
+        return (self.carried, [*self.arrays], len(self.growing)) != before
+
+    def compare(self, number: int, start: Parts, end: Ending, found: Found) -> None:
+        name = self.names[number]
+        if number in self.growing:
+            return
+        if end.parts.is_undefined:
+            if not start.is_undefined:
+                raise CaptureError(f"{shown(name)} is deleted in a loop on traced values\n  at {user_source()}")
+            return
+        if start.is_undefined or outside(start, name).is_otherwise(end):
+            if self.grows(number, start, end):
+                return
+            start, end = self.align(number, start, end)
+            found.ends[number] = end
+        for place, (one, other) in enumerate(zip(start.leaves, end.leaves, strict=True)):
+            if not is_same(one, other.object):
+                self.carry(number, place, one, other.value)
+
+    def align(self, number: int, start: Parts, end: Ending) -> tuple[Parts, Ending]:
+        """A variable that is None or undefined before the loop, or after a step: its value is carried beside a flag."""
+        name = self.names[number]
+        before, after = map(Ending.of, aligned(outside(self.starts[number], name).tree(), end.tree()))
+        if before.parts.spec != after.parts.spec:
+            raise CaptureError(
+                f"{shown(name)} is {described(start)} before a step of a loop, and {described(end.parts)} after it: "
+                f"give it one structure\n  at {user_source()}"
+            )
+        if before.parts.spec == start.spec and not start.is_undefined:
+            return start, after
+        for leaf in before.leaves:
+            if leaf.value is not None:
+                require_lasting_shape(name, self.state[number], leaf.value, self.parameters)
+        self.starts[number] = Parts([outer(leaf) for leaf in before.leaves], before.parts.spec)
+        self.carried = {key: kind for key, kind in self.carried.items() if key[0] != number}
+        return self.starts[number], after
+
+    def grows(self, number: int, start: Parts, end: Ending) -> bool:
+        """Whether a variable is a list to which a step has appended."""
+        before, after = start.whole(), end.parts.whole()
+        if isinstance(after, Appended):
+            after = after.elements()
+            if self.length is None:
+                self.appended(Appended(after), self.names[number])
+        growing = Growing(self.names[number], before) if type(before) in (list, Appended) else None
+        if growing is None or not growing.grown_to(after):
+            return False
+        self.growing[number] = growing
+        return True
+
+    def carry(self, number: int, place: int, start: Any, end: Value | None) -> None:
+        name = self.names[number]
+        if end is None or not is_number(start):
+            raise CaptureError(
+                f"{shown(name)} is {kind_of(start)}, and another thing after a step of a loop on traced values: only "
+                f"numbers, arrays, and trees of them may change\n  at {user_source()}"
+            )
+        require_lasting_shape(name, self.state[number], end, self.parameters)
+        first = value_of(self.leaf(number, place), name)
+        known = self.carried.get((number, place), (kind(first.type),))[0]
+        self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end, name))
+
+    # ---- the op ----
+
+    def finish(self, traced: Traced) -> list[Any]:
+        found: Found = traced.result
+        aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.journal, length=self.length)
+        aliases.require_apart()
+        keys = sorted(self.carried)
+        news = dict(
+            zip([id(array) for array, _ in traced.written], [value for _, value in traced.written], strict=True)
+        )
+        first = int(self.step.counts)
+        outputs: list[Value] = [registry["add"].bind(each, weak_constant(1)) for each in self.parameters[:first]]
+        initial: list[Value] = [weak_constant(0) for _ in outputs]
+        own = dict(zip(self.arrays, self.parameters[first:], strict=False))
+        for key, array in self.arrays.items():
+            outputs.append(news.get(key, own[key]))
+            initial.append(array.value)
+        for number, place in keys:
+            start = value_of(self.leaf(number, place), self.names[number])
+            initial.append(fitted(start, *self.carried[number, place], self.names[number]))
+        fitting, traced = traced.also(lambda: [self.fitting(key, found) for key in keys])
+        outputs += fitting
+        if self.counts_steps:
+            return self.bound(traced, found, initial, outputs)[:1]
+        grown, traced = traced.also(lambda: self.appended_columns(found))
+        outputs += [each for rows in grown.values() for each in rows]
+        results = self.bound(traced, found, initial, outputs)
+        stacked = iter(results[len(initial) :])
+        lists = {
+            number: self.growing[number].after([next(stacked) for _ in columns]) for number, columns in grown.items()
+        }
+        for number, each in lists.items():
+            if isinstance(each, Stacked):
+                aliases.note_appended(number, each.array)
+        tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))
+        aliases.renew_rebound(tracers)
+        outgrow(self.state[number] for number in self.growing)
+        for array, result in zip(self.arrays.values(), results[first:], strict=False):
+            assign(array, with_array(result, array))
+        aliases.note_shared(tracers)
+        after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
+        return [lists.get(number, each) for number, each in enumerate(after)]
+
+    def fitting(self, key: Key, found: Found) -> Value:
+        """A part of a variable after a step, in the type that is carried."""
+        number, place = key
+        end = found.ends[number].leaves[place].value
+        assert end is not None
+        return fitted(end, *self.carried[key], self.names[number])
+
+    def appended_columns(self, found: Found) -> dict[int, list[Value]]:
+        return {number: each.columns(found.ends[number], self.parameters) for number, each in self.growing.items()}
+
+    def bound(self, traced: Traced, found: Found, initial: Sequence[Value], outputs: Sequence[Value]) -> list[Value]:
+        nothing = flatten(())[1]
+        parameters, initial = self.parameters, list(initial)
+        carries = len(initial)
+        used = with_late_lengths([*traced.used, *initial])
+        values, guards = guards_without_masks(outputs, traced.guards, used)
+        body = Body(tuple(values), nothing, guards, used)
+        catcher_here().note_loop([*traced.guards, *found.test_guards])
+        is_checked = body.is_checked or any(guard.ordered for guard in found.test_guards)
+        if is_checked:
+            parameters = [*parameters, Input(TRUE.type, "checked")]
+            initial.append(TRUE)
+            body = replace(body, outputs=(*body.outputs[:carries], TRUE, *body.outputs[carries:]))
+        results = self.results(body, parameters, initial, found)
+        if is_checked:
+            require_to_run(results.pop(carries))
+        return results
+
+    def results(self, body: Body, parameters: list[Input], initial: list[Value], found: Found) -> list[Value]:
+        count, nothing = len(body.outputs), flatten(())[1]
+        if found.test is None:
+            assert self.length is not None
+            body, elements, arrays = with_sequences(body, parameters, parameters[0], self.length)
+            parameters = [*parameters, *elements]
+            hoisted = invariants(body, parameters)
+            known = lambda node: body.is_used(node) or node in hoisted  # noqa: E731
+            closed = close(parameters, body.outputs, name="step", known=known, guards=body.guards)
+            operands = (*initial, *arrays, *closed.captures)
+            loop = Loop(self.length, operands, closed.region, len(initial), len(arrays), False, 1)
+            return [loop.result(number) for number in range(count)]
+        (test,), guards = guards_without_masks([found.test], found.test_guards, body.used)
+        condition = Body((test,), nothing, guards, body.used)
+        hoisted = invariants(body, parameters) | invariants(condition, parameters)
+        drafts = Draft("goes_on", condition.outputs, condition.guards), Draft("step", body.outputs, body.guards)
+        regions, captures = close_together(parameters, drafts, lambda node: body.is_used(node) or node in hoisted)
+        attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
+        bind = registry["while_loop"].bind
+        return [bind(*initial, *captures, **attrs, result=number) for number in range(count)]
+
+    def after(self, number: int, tracers: dict[Key, Tracer], end: Ending) -> Any:
+        start = self.starts[number]
+        if end.parts.is_undefined:
+            return UNDEFINED
+        leaves = [tracers.get((number, place), leaf) for place, leaf in enumerate(start.leaves)]
+        return Parts(leaves, start.spec).whole()
+
+
+def captured(
+    names: Sequence[str], state: Sequence[Any], step: Step, site: Any, length: Value | None = None
+) -> list[Any]:
+    """The variables after a loop."""
+
+    def run(names: Sequence[str], state: Sequence[Any], step: Step) -> list[Any]:
+        with at_source(user_source()):
+            try:
+                with tried():
+                    return Capture(names, state, step, length).variables(site)
+            except Uncounted:
+                if ORDER in names:
+                    raise
+            (steps,) = Capture(names, state, step.counted(), None, counts_steps=True).variables(site)
+            return Capture(names, state, step.counted(goes_on=False), steps).variables(site)
+
+    def again(order: Tracer) -> tuple[Any, list[Any]]:
+        first, *others = run((ORDER, *names), (order, *state), step.in_order())
+        return first, others
+
+    return with_order(lambda: run(names, state, step), again)

@@ -1,0 +1,292 @@
+"""``try`` whose handlers take errors that the program raises.
+
+The body is traced in a region, only to see what it requires: its errors are guards. Those that a handler takes, in the
+order in which they are met, say whether the body runs or the handler does, each as the branch of a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import as_value, weak_constant
+from numbagraph.capture.statements.branches import branch
+from numbagraph.capture.statements.control_flow import if_
+from numbagraph.capture.values.containers import Containers
+from numbagraph.capture.values.raised_errors import Catcher, Elsewhere, Unseen, catching
+from numbagraph.capture.values.written_arrays import Traced, in_region
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Guard
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Constant, Node, Value, current_source, toposort
+from numbagraph.ops.control.common import may_fail
+from numbagraph.tracing.checks import kind_of
+from numbagraph.tracing.effect_tokens import OrderMissing
+from numbagraph.tracing.errors import ListFull, TraceError
+from numbagraph.tracing.python_arithmetic import is_own_limit
+from numbagraph.tracing.regions import HAS_RUN
+from numbagraph.tracing.trace import active, tried
+from numbagraph.tracing.tracer import Tracer, user_source
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+NUMBER = ("which handler takes an error",)
+
+
+class InBranch(Exception):
+    """In place of an error of one of two branches."""
+
+
+class Handler(NamedTuple):
+    kinds: tuple[type[BaseException], ...]
+    run: Function | None
+    """Of the error and the variables; None where it is raised again."""
+
+
+class Failing(NamedTuple):
+    """The first of the errors that handlers take."""
+
+    holds: Value
+    """That it is not raised, nor others that the same handler takes."""
+    number: Any
+    """Which handler takes it, from 1 on."""
+    guards: Sequence[Guard]
+    """What is required behind it."""
+
+
+class Catching(Catcher):
+    """The handlers of one ``try``, while its body is traced."""
+
+    def __init__(self, handlers: Sequence[Handler]) -> None:
+        self.handlers = handlers
+
+    def taken(self, kind: type[BaseException]) -> int | None:
+        """Which handler takes an error, from 1 on."""
+        for number, each in enumerate(self.handlers, 1):
+            if issubclass(kind, each.kinds):
+                return None if each.run is None else number
+        return None
+
+    def number(self, guard: Guard) -> Any:
+        if guard.error is InBranch:
+            return Tracer(guard.arguments[0])
+        kind = kind_of(guard)
+        is_ours = guard.subject == HAS_RUN or kind is ListFull or is_own_limit(guard.subject)
+        return None if is_ours else self.taken(kind)
+
+    def place(self, guards: Sequence[Guard]) -> int:
+        """Where the guards end that matter: behind the last one which a handler takes."""
+        return max((at for at, each in enumerate(guards, 1) if self.number(each) is not None), default=0)
+
+    def require_unwritten(self, region: Traced, end: int) -> None:
+        """Raise where an array has been assigned to before an error that a handler takes."""
+        if any(region.journal.changed.get(id(array), 0) < end for array, _ in region.written):
+            raise Unseen(
+                "an array, a list or a dict changes before an error that `except` takes, in one statement, or in a "
+                f"function: raise errors before anything is changed, or use `if`\n  at {user_source()}"
+            )
+
+    # ---- what happens in the body ----
+
+    def note_node(self, node: Node) -> None:
+        """Positions that are checked where they are used. A handler hears nothing of matrices without a factor."""
+        if node.attrs.get("on_error") == "raise" and self.taken(np.linalg.LinAlgError) is not None:
+            raise Unseen(
+                f"{node.op.name} may raise LinAlgError, which `except` takes: write "
+                f'`with numbagraph.on_linalg_error("nan"):` in place of `try`, and ask of the result, '
+                f"`if np.isnan(y).any():`, in place of `except`\n  at {user_source()}"
+            )
+        for number, extent in node.op.bounds(node):
+            positions = registry["cast"].bind(node.inputs[number], dtype=INT64)
+            length = shapes.as_value(extent)
+            above = registry["greater_equal"](positions, registry["negative"](length))
+            inside = registry["logical_and"](above, registry["less"](positions, length))
+            shapes.require(registry["all"](inside) if inside.ndim else inside, "index out of bounds", IndexError)
+
+    def note_loop(self, guards: Sequence[Guard]) -> None:
+        for each in guards:
+            if self.number(each) is not None:
+                raise Unseen(
+                    f"the steps of a loop raise {kind_of(each).__name__}, which `except` takes in a function around "
+                    f"it: write `try` into the loop, or ask with `if` before\n  at {each.source or user_source()}"
+                )
+
+    def note_branches(self, test: Value, no: Traced, yes: Traced) -> None:
+        ends = [self.place(each.guards) for each in (no, yes)]
+        if not any(ends):
+            return
+        for side, end in zip((no, yes), ends, strict=True):
+            self.require_unwritten(side, end)
+        sides = [
+            lambda each=each, end=end: [inside(each.used, lambda: self.first(each.guards[:end], each.used))]
+            for each, end in zip((yes, no), reversed(ends), strict=True)
+        ]
+        with catching(Catcher()):
+            number = as_value(branch(test, NUMBER, *sides)[0].value)
+        holds = registry["equal"](number, 0)
+        shapes.current_collector().add(Guard(holds, "a branch", current_source(), InBranch, None, (number,), True))
+
+    # ---- which error is the first ----
+
+    def failing(self, guards: Sequence[Guard]) -> Failing | None:
+        """The first error that a handler takes, joined with those that can be asked for at once. What is required
+        before is required here."""
+        for at, guard in enumerate(guards):
+            number = self.number(guard)
+            if number is None:
+                shapes.current_collector().add(guard)
+                continue
+            holds, end = guard.condition, at + 1
+            while end < len(guards) and type(number) is int and self.number(guards[end]) == number:
+                if not is_harmless(guards[end].condition):
+                    break
+                holds = registry["logical_and"](holds, guards[end].condition)
+                end += 1
+            return Failing(holds, number, guards[end:])
+        return None
+
+    def first(self, guards: Sequence[Guard], used: Iterable[Value], last: int = 0) -> Any:
+        """The number of the handler that takes the first of some errors; ``last`` if none is raised."""
+        found = self.failing(guards)
+        if found is None:
+            return last
+        if isinstance(found.holds, Constant):
+            return self.first(found.guards, used, last) if found.holds.data else found.number
+        available = {*used, *loops_in(found.holds)}
+
+        def others() -> Any:
+            return inside(available, lambda: self.first(found.guards, available, last))
+
+        return branch(found.holds, NUMBER, lambda: [others()], lambda: [found.number])[0]
+
+
+def inside(available: Iterable[Value], function: Function) -> Any:
+    """What a function gives in a region that is passed some values rather than computing them again."""
+    scope = active.scope
+    assert scope is not None
+    scope.used.update(dict.fromkeys(available))
+    return function()
+
+
+def is_harmless(condition: Value) -> bool:
+    """Whether a condition can be computed where one before it does not hold."""
+    return all(
+        not isinstance(each, Node) or (each.op.kind in ("elementwise", "identity") and not may_fail(each))
+        for each in toposort([condition])
+    )
+
+
+def loops_in(condition: Value) -> list[Value]:
+    """The loops and branches whose results a condition needs."""
+    return [each for each in toposort([condition]) if isinstance(each, Node) and each.op.kind == "control"]
+
+
+def try_(
+    names: Sequence[str],
+    body: Function,
+    orelse: Function | None,
+    handlers: Sequence[tuple[Function | None, Function | None]],
+    partial: bool,
+    state: State,
+) -> Sequence[Any]:
+    """The variables behind ``try``. Of each handler the classes, and a function of the error and the variables."""
+    known = [Handler(classes_of(classes), run) for classes, run in handlers]
+    catcher = Catching(known)
+    containers = Containers(state)
+    raised: list[Exception] = []
+
+    def attempt(_: Any) -> None:
+        try:
+            containers.run(lambda given: body(*given), state)
+        except TraceError:
+            raise
+        except Exception as error:  # noqa: BLE001  the program's
+            raised.append(error)
+
+    try:
+        with tried(), catching(catcher):
+            region = in_region(attempt, "the body of try")
+    except Unseen:
+        raise
+    except (Exception, OrderMissing):  # noqa: BLE001  raised where nothing else is
+        return plainly(body, orelse, known, partial, state)
+    number = catcher.taken(type(raised[0])) if raised else None
+    end = len(region.guards) if number else catcher.place(region.guards)
+    if not catcher.place(region.guards):
+        return plainly(body, orelse, known, partial, state)
+    if partial:
+        raise Unseen(
+            f"something is done before an error that `except` takes, within one statement of `try`: let `try` hold "
+            f"what may raise alone, and put the rest into `else`\n  at {user_source()}"
+        )
+    catcher.require_unwritten(region, end)
+    return chosen(catcher, region, end, number or 0, (names, body, orelse, state))
+
+
+def chosen(
+    catcher: Catching, region: Traced, end: int, last: int, statement: tuple[Sequence[str], Function, Any, State]
+) -> Sequence[Any]:
+    """The variables behind the body, or behind the handler that takes its first error."""
+    names, body, orelse, state = statement
+    found = catcher.failing(region.guards[:end])
+    assert found is not None
+    number, holds = found.number, found.holds
+    if found.guards or last or type(number) is not int:
+        number = catcher.first(region.guards[:end], region.used, last)
+        holds = registry["equal"](as_value(number.value), 0) if isinstance(number, Tracer) else number == 0
+    available = {*region.used, *(loops_in(holds) if isinstance(holds, Value) else ())}
+
+    def run(*given: Any) -> Any:
+        after = inside(available, lambda: body(*given))
+        return orelse(*after) if orelse is not None else after
+
+    def handle(*given: Any) -> Any:
+        return handled(catcher.handlers, 1, number, names, given)
+
+    test = Tracer(holds) if isinstance(holds, Value) else holds
+    return if_(test, names, run, handle, state)
+
+
+def handled(handlers: Sequence[Handler], first: int, number: Any, names: Sequence[str], given: State) -> Any:
+    """The variables behind the handler of a number."""
+    if not isinstance(number, Tracer):
+        handler = handlers[number - 1]
+        assert handler.run is not None
+        return handler.run(Elsewhere(), *given)
+    run = handlers[first - 1].run
+    if first == len(handlers):
+        return given if run is None else run(Elsewhere(), *given)
+    rest = lambda *state: handled(handlers, first + 1, number, names, state)  # noqa: E731
+    if run is None:
+        return rest(*given)
+    test = Tracer(registry["equal"](as_value(number.value), weak_constant(first)))
+    return if_(test, names, lambda *state: run(Elsewhere(), *state), rest, given)
+
+
+def plainly(
+    body: Function, orelse: Function | None, handlers: Sequence[Handler], partial: bool, state: State
+) -> Sequence[Any]:
+    """The same of errors that Python raises while the function is traced."""
+    try:
+        found = body(*state)
+    except Exception as error:
+        for each in handlers:
+            if isinstance(error, each.kinds):
+                if each.run is None:
+                    raise
+                if partial:
+                    raise Unseen(
+                        f"`except` takes an error of a statement that has done something before: put what may raise "
+                        f"into a `try` of its own\n  at {user_source()}"
+                    ) from error
+                return each.run(error, *state)
+        raise
+    return found if orelse is None else orelse(*found)
+
+
+def classes_of(classes: Function | None) -> tuple[type[BaseException], ...]:
+    found = Exception if classes is None else classes()
+    return tuple(found) if isinstance(found, tuple) else (found,)

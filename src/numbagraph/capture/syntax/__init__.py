@@ -1,0 +1,1 @@
+"""From the syntax tree of a function to calls of operators."""

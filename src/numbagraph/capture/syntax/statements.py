@@ -1,0 +1,322 @@
+"""Statements of control flow as calls of operators: branches and bodies become local functions of the variables that
+they change, which return what these are afterwards."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from types import CodeType
+
+from numbagraph.capture.syntax.closures import Closures
+from numbagraph.capture.syntax.desugaring import Simpler
+from numbagraph.capture.syntax.expressions import Expressions, call_of, constant, load, thunk
+from numbagraph.capture.syntax.generator_functions import with_visitor, yields
+from numbagraph.capture.syntax.jumps import blocks, none_of, without_jumps
+from numbagraph.capture.syntax.names import (
+    SCOPES,
+    Assignedness,
+    Liveness,
+    changed,
+    children,
+    free_names,
+    kept_functions,
+    loads,
+    parameters,
+    stores,
+    walk,
+)
+from numbagraph.capture.syntax.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
+from numbagraph.capture.syntax.try_statements import ERROR, divided, is_bare
+from numbagraph.capture.syntax.walrus import reads
+from numbagraph.capture.values.cell import with_cells
+
+_REFUSED = {
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Await: "await",
+    ast.AsyncFor: "async for",
+    ast.AsyncWith: "async with",
+    ast.Global: "global",
+    ast.Nonlocal: "nonlocal",
+    ast.ClassDef: "a class",
+}
+ITEM = f"{PREFIX}item"
+
+
+def rewritten(definition: Definition, code: CodeType) -> ast.FunctionDef:
+    """The definition of a function whose control flow is calls of operators."""
+    if isinstance(definition, ast.Lambda):
+        value = ast.copy_location(ast.Return(definition.body), definition.body)
+        function = function_of("lambda_", definition.args, [value])
+        definition = ast.copy_location(function, definition)
+    else:
+        definition.name = f"{PREFIX}{definition.name}"
+    Rewriting(code).function(definition)
+    return definition
+
+
+class Rewriting:
+    """The body of one function."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.expressions = Expressions(code)
+        self.liveness = Liveness()
+        self.made = 0
+        self.local: set[str] = set()
+        self.closures = Closures()
+
+    def function(self, definition: ast.FunctionDef) -> None:
+        if yields(definition):
+            with_visitor(definition, self.code)
+        with_cells(definition, self.code)
+        definition.body = divided(Simpler(self.code).block(definition.body))
+        for each in walk(definition.body, inner=False):
+            for kind, spelling in _REFUSED.items():
+                if isinstance(each, kind):
+                    raise refusal(
+                        f"{spelling} in a function with loops or branches on traced values: write it without",
+                        self.code,
+                        getattr(each, "lineno", None),
+                    )
+        self.local = stores(definition.body) | parameters(definition)
+        self.closures = Closures(definition.body)
+        self.expressions.local, self.expressions.reads = self.local, reads(definition.body)
+        body = without_jumps(definition.body)
+        Assignedness(stores(definition.body)).block(body, parameters(definition))
+        definition.body = self.statements(body, set())
+        definition.returns = None
+
+    def new_name(self, what: str) -> str:
+        self.made += 1
+        return f"{PREFIX}{what}{self.made}"
+
+    def statements(self, statements: Sequence[ast.stmt], live: set[str]) -> list[ast.stmt]:
+        after: list[set[str]] = []
+        for each in reversed(statements):
+            after.append(live)
+            live = self.liveness.before_one(each, live)
+        done: list[ast.stmt] = []
+        for each, names in zip(statements, reversed(after), strict=True):
+            for new in self.statement(each, names):
+                _located(new, each)
+                done.append(new)
+        return done
+
+    def statement(self, statement: ast.stmt, live: set[str]) -> list[ast.stmt]:
+        match statement:
+            case ast.If():
+                return self.branch(statement, live)
+            case ast.For():
+                return self.for_loop(statement, live)
+            case ast.While():
+                return self.while_loop(statement, live)
+            case ast.Try(handlers=[_, *_], finalbody=[]):
+                return self.attempt(statement, live)
+            case ast.FunctionDef():
+                kind = "generator" if yields(statement) else "converted"
+                nested = Rewriting(self.code)
+                nested.function(statement)
+                statement.decorator_list = [*statement.decorator_list, _attribute(kind)]
+                return [statement]
+            case ast.Return(value=ast.expr() as value):
+                return [ast.Return(call_of("returned", self.expressions.visit(value)))]
+            case ast.Raise(exc=ast.Call(func=function, args=arguments_, keywords=[])):
+                parts = [self.expressions.visit(each) for each in arguments_]
+                return [ast.Expr(call_of("raise_", self.expressions.visit(function), *parts))]
+            case ast.Raise(exc=ast.expr() as raised):
+                return [ast.Expr(call_of("raise_", self.expressions.visit(raised)))]
+            case ast.Assert():
+                message = thunk(self.expressions.visit(statement.msg)) if statement.msg else constant(None)
+                return [ast.Expr(call_of("assert_", self.expressions.test(statement.test), message))]
+            case ast.With():
+                statement.body = self.statements(statement.body, live)
+                return [self.expressions.of_items(statement)]
+            case _ if blocks(statement) and not isinstance(statement, SCOPES):
+                around = live | loads(statement)
+                for block in blocks(statement):
+                    block[:] = self.statements(block, around)
+                return [self.expressions.of_items(statement)]
+            case _:
+                return self.expressions.statement(statement)
+
+    # ---- branches and loops ----
+
+    def branch(self, branch: ast.If, live: set[str]) -> list[ast.stmt]:
+        bound = changed(branch.body, self.local) | changed(branch.orelse, self.local)
+        inside = self.liveness.before(branch.body, live) | self.liveness.before(branch.orelse, live)
+        names = sorted(bound & (live | inside))
+        self.require_private(names, branch, live | inside)
+        yes, no = self.new_name("then"), self.new_name("else")
+        orelse = self.statements(branch.orelse, live)
+        call = call_of("if_", self.expressions.test(branch.test), tuple_of(names), load(yes), load(no), picked(names))
+        return [
+            self.inner(yes, names, self.statements(branch.body, live), picked(names), branch.body[0]),
+            self.inner(no, names, orelse, picked(names), branch.orelse[0] if branch.orelse else branch),
+            *unpacked(names, call),
+        ]
+
+    def attempt(self, statement: ast.Try, live: set[str]) -> list[ast.stmt]:
+        handlers = statement.handlers
+        behind = self.liveness.before(statement.orelse, live)
+        bound = changed([*statement.body, *statement.orelse, *handlers], self.local)
+        bound -= {each.name for each in handlers if each.name}
+        inside = self.liveness.before(statement.body, behind).union(
+            *(self.liveness.before(each.body, live) for each in handlers)
+        )
+        names = sorted(bound & (live | inside))
+        self.require_private(names, statement, live | inside)
+        body = self.new_name("try")
+        made = [self.inner(body, names, self.statements(statement.body, behind), picked(names), statement.body[0])]
+        orelse: ast.expr = constant(None)
+        if statement.orelse:
+            name = self.new_name("orelse")
+            rest = self.statements(statement.orelse, live)
+            made.append(self.inner(name, names, rest, picked(names), statement.orelse[0]))
+            orelse = load(name)
+        known: list[ast.expr] = []
+        for each in handlers:
+            classes = thunk(self.expressions.visit(each.type)) if each.type else constant(None)
+            run: ast.expr = constant(None)
+            if not is_bare(each):
+                name = self.new_name("except")
+                start = [ast.Assign([ast.Name(each.name, ast.Store())], load(ERROR))] if each.name else []
+                taken = [*start, *self.statements(each.body, live)]
+                made.append(self.inner(name, [ERROR, *names], taken, picked(names), each.body[0]))
+                run = load(name)
+            known.append(ast.Tuple([classes, run], ast.Load()))
+        partial = constant(getattr(statement, "partial", False))
+        call = call_of(
+            "try_", tuple_of(names), load(body), orelse, ast.Tuple(known, ast.Load()), partial, picked(names)
+        )
+        return [*made, *unpacked(names, call)]
+
+    def for_loop(self, loop: ast.For, live: set[str]) -> list[ast.stmt]:
+        head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
+        names = sorted((changed(loop.body, self.local) | stores(loop.target)) & head)
+        self.require_private(names, loop, head)
+        body = self.new_name("body")
+        target = ast.copy_location(ast.Assign([loop.target], load(ITEM)), loop.target)
+        statements = [*self.statements([target], head), *self.statements(loop.body, head)]
+        ends = ended(loop.flags)  # type: ignore[attr-defined]
+        result = ast.Tuple([self.expressions.visit(ends) if ends else constant(False), picked(names)], ast.Load())
+        may_end = constant(ends is not None)
+        call = call_of("for_", self.iterable(loop, names), tuple_of(names), load(body), may_end, picked(names))
+        return [self.inner(body, [ITEM, *names], statements, result, loop.body[0]), *unpacked(names, call)]
+
+    def iterable(self, loop: ast.For, names: Sequence[str]) -> ast.expr:
+        """What a loop runs over. A generator makes its elements between the steps."""
+        if not isinstance(loop.iter, ast.GeneratorExp):
+            return self.expressions.visit(loop.iter)
+        shared = loads(loop.iter) & set(names)
+        if shared:
+            name = min(shared)
+            raise refusal(
+                f"{name!r} changes in a loop over a generator that reads it: make a list of it, [...]",
+                self.code,
+                loop.lineno,
+            )
+        return self.expressions.generator(loop.iter)
+
+    def while_loop(self, loop: ast.While, live: set[str]) -> list[ast.stmt]:
+        head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
+        names = sorted(changed(loop.body, self.local) & head)
+        self.require_private(names, loop, head)
+        test, body = self.new_name("test"), self.new_name("body")
+        condition: ast.expr = loop.test
+        if loop.flags:  # type: ignore[attr-defined]
+            condition = ast.BoolOp(ast.And(), [none_of(loop.flags), condition])  # type: ignore[attr-defined]
+        _located(ast.copy_location(condition, loop.test), loop.test)
+        tested = self.expressions.test(condition)
+        call = call_of("while_", tuple_of(names), load(test), load(body), picked(names))
+        return [
+            self.inner(test, names, [], tested, loop.test),
+            self.inner(body, names, self.statements(loop.body, head), picked(names), loop.body[0]),
+            *unpacked(names, call),
+        ]
+
+    def require_private(self, names: Iterable[str], statement: ast.stmt, live: set[str]) -> None:
+        """A function that was defined before a loop reads its variables from where it stands, which is not changed by
+        the loop; one that a step keeps would read those of its step, not of the last one."""
+        bound = stores(statement) if isinstance(statement, (ast.For, ast.While)) else set()
+        for each in kept_functions(statement):
+            if shared := free_names(each) & bound:
+                raise refusal(
+                    f"{min(shared)!r} changes in a loop that keeps a function which reads it: Python would read its "
+                    f"last value; pass it as an argument",
+                    self.code,
+                    each.lineno,
+                )
+        stale = self.closures.stale(statement, live | loads(statement), set(names))
+        if stale is not None:
+            name, function = stale
+            raise refusal(
+                f"{name!r} changes in a loop or a branch, and the function at line {function.lineno} reads it from "
+                f"there: pass it as an argument",
+                self.code,
+                statement.lineno,
+            )
+
+    def inner(
+        self, name: str, names: Sequence[str], body: list[ast.stmt], result: ast.expr, at: ast.AST
+    ) -> ast.FunctionDef:
+        """A function of variables, of which some may be undefined."""
+        statements = [*undefined(each for each in names if each not in (ITEM, ERROR)), *body, ast.Return(result)]
+        function = function_of(name, arguments(names), statements)
+        ast.copy_location(function, at)
+        _located(function, at)
+        return function
+
+
+def ended(flags: Sequence[str]) -> ast.expr | None:
+    """The condition that one of the flags is set."""
+    if not flags:
+        return None
+    return load(flags[0]) if len(flags) == 1 else ast.BoolOp(ast.Or(), [load(each) for each in flags])
+
+
+def tuple_of(names: Iterable[str]) -> ast.expr:
+    return ast.Tuple([constant(each) for each in names], ast.Load())
+
+
+def picked(names: Iterable[str]) -> ast.expr:
+    """What variables are, or that they are undefined."""
+    return call_of("pick", ast.Call(load("locals"), [], []), *map(constant, names))
+
+
+def undefined(names: Iterable[str]) -> list[ast.stmt]:
+    """Delete those variables that are undefined, so that reading them raises Python's error."""
+    return [
+        ast.If(
+            ast.Compare(load(each), [ast.Is()], [_attribute("UNDEFINED")]),
+            [ast.Delete([ast.Name(each, ast.Del())])],
+            [],
+        )
+        for each in names
+    ]
+
+
+def unpacked(names: Sequence[str], call: ast.expr) -> list[ast.stmt]:
+    if not names:
+        return [ast.Expr(call)]
+    target = ast.Tuple([ast.Name(each, ast.Store()) for each in names], ast.Store())
+    return [ast.Assign([target], call), *undefined(names)]
+
+
+def _attribute(name: str) -> ast.expr:
+    return ast.Attribute(load(OPERATORS), name, ast.Load())
+
+
+def _located(node: ast.AST, at: ast.AST) -> None:
+    """Give what was made the line of what it stands in, or of what it was made of. Nothing is made any more in
+    statements that have been through this."""
+    pending = [(node, at)]
+    while pending:
+        each, around = pending.pop()
+        if "lineno" in each._attributes:
+            if not hasattr(each, "lineno"):
+                ast.copy_location(each, around)
+            around = each
+        pending += [(part, around) for part in children(each) if not hasattr(part, "located")]
+    if isinstance(node, ast.stmt):
+        node.located = True  # type: ignore[attr-defined]

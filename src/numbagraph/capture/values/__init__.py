@@ -1,0 +1,1 @@
+"""Python's values whose contents are traced."""

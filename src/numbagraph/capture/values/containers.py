@@ -1,0 +1,319 @@
+"""Python's lists, dicts and sets in loops and branches on traced values, which change copies of them."""
+
+from __future__ import annotations
+
+import collections
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from numbagraph.capture.syntax.source import CaptureError
+from numbagraph.capture.values.append_log import Appended, resolved
+from numbagraph.capture.values.list_aliases import (
+    LISTS,
+    Ends,
+    contents,
+    has_shared,
+    hide_original,
+    hide_originals,
+    holds_others,
+    is_made_here,
+    is_tuple,
+    note_rebound,
+    originals_of,
+    outdate,
+    outdate_aliases,
+    paired,
+    parts_of,
+    stand_in,
+)
+from numbagraph.capture.values.objects import is_object, with_attributes
+from numbagraph.capture.values.traced_keys import with_place
+from numbagraph.tracing.trace import active, current_trace
+from numbagraph.tracing.tracer import Tracer, user_source
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+
+
+def in_region() -> bool:
+    """Whether what happens now does so in a loop or a branch of the program, rather than once."""
+    return active.scope is not None and active.scope.journal is not None
+
+
+class Containers:
+    """The lists and dicts among variables: a branch or a body changes copies of them, and once it is known what these
+    become, they are changed."""
+
+    def __init__(self, state: State, carried: Ends | None = None) -> None:
+        self.state = state
+        self.carried = carried
+        """What variables are at the end of a step, with which the next one begins, if there is one."""
+        self.same = [holds_others(each) or resolved(each) is not each for each in state]
+        self.touched: set[int] = set()
+        """The variables whose lists and dicts an earlier pass has changed."""
+        self.replaced: set[int] = set()
+        """The lists and dicts within others in the place of which there are others now, by identity."""
+        self.written: set[int] = set()
+        """Those that have changed."""
+        self.outdated: dict[int, Any] = {}
+        """Those from outside that may have changed by other names."""
+
+    def changed_by(self, function: Callable[[State], State], state: State) -> Callable[[], State]:
+        """The function of copies of the variables."""
+        return lambda: self.run(function, state)
+
+    def run(self, function: Callable[[State], State], state: State) -> State:
+        given = [copied(each) for each in state]
+        for number, (old, new) in enumerate(zip(self.state, given, strict=True)):
+            stand_in(old, new)
+            if number in self.touched:
+                hide_originals(new)
+        if self.carried is not None:
+            self.carried.note_carried(given)
+            for each in self.outdated.values():
+                outdate(each, and_copies=False)
+        before = [copied(each) for each in given]
+        held = list(held_in(self.state, given))
+        found = function(given)
+        self.note_changes(held)
+        if active.scope is not None and active.scope.journal is not None:
+            self.outdated |= active.scope.journal.outdated
+        pairs_of_copies = zip(before, given, strict=True)
+        self.touched |= {number for number, pair in enumerate(pairs_of_copies) if not is_unchanged(*pair)}
+        pairs = zip(self.same, found[-len(given) :] if given else (), given, strict=True)
+        self.same = [flag and one is other for flag, one, other in pairs]
+        if self.carried is not None:
+            self.touch_sources(given, found[-len(given) :] if given else ())
+        return found
+
+    def touch_sources(self, given: State, ends: State) -> None:
+        """What a variable is after a step of a loop changes if the variable does in the next one, and so on."""
+        sources = {
+            number: source
+            for number, end in enumerate(ends)
+            for source, each in enumerate(given)
+            if end is each and holds_others(each) and number != source
+        }
+        for number in list(self.touched):
+            source = sources.get(number)
+            while source is not None and source not in self.touched:
+                self.touched.add(source)
+                source = sources.get(source)
+
+    def note_changes(self, held: Sequence[tuple[Any, Any, dict[Any, Any]]]) -> None:
+        """Note of which copies the function has changed what they hold, and which lists and dicts are elsewhere now."""
+        originals = {id(copy): old for old, copy, _ in held}
+        for old, copy, before in held:
+            now = contents(copy)
+            if before.keys() != now.keys() or any(now[key] is not each for key, each in before.items()):
+                self.written.add(id(old))
+            for key, each in before.items():
+                self.replaced |= {
+                    id(originals[id(one)]) for one in left_out(each, now.get(key)) if id(one) in originals
+                }
+
+    def after(self, variables: State) -> list[Any]:
+        """The variables behind the loop or the branch, with the lists and dicts that they were before."""
+        if has_shared(self.state, set()) and not all(map(is_unchanged, self.state, variables)):
+            raise CaptureError(
+                f"a list or a dict that two variables or places share changes in a loop or a branch on traced values: "
+                f"use one of them there, or make a copy\n  at {user_source()}"
+            )
+        for each in self.outdated.values():
+            outdate(each)
+        return [
+            self.updated(old, new) if flag else new
+            for flag, old, new in zip(self.same, self.state, variables, strict=True)
+        ]
+
+    def updated(self, old: Any, new: Any) -> Any:
+        """A container, changed into what another one holds."""
+        kind = type(old)
+        if id(old) in self.replaced:
+            may_be_any = self.carried is not None and not self.written.isdisjoint(self.replaced)
+            note_rebound(old, new, may_be_any or id(old) in self.written)
+            return made_whole(new)
+        if resolved(old) is not old and resolved(old) is resolved(new):
+            return old
+        if kind is not type(new) or not holds_others(old):
+            return new
+        if is_tuple(old):
+            parts = list(map(self.updated, old, new))
+            return old if all(map(operator.is_, parts, old)) else tuple_of(kind, parts)
+        require_changeable(old)
+        if kind in LISTS:
+            found = [self.updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
+            old.clear()
+            old.extend(found)
+            return old
+        held, after = (old, new) if kind is dict else (vars(old), vars(new))
+        kept = {key: self.updated(held[key], each) if key in held else each for key, each in after.items()}
+        held.clear()
+        held.update(kept)
+        return old
+
+
+def held_in(state: Sequence[Any], given: Sequence[Any]) -> Iterator[tuple[Any, Any, dict[Any, Any]]]:
+    """The lists and dicts in variables, with the copies that a region is given of them and what these hold."""
+    for old, copy in zip(state, given, strict=True):
+        if holds_others(old) and type(old) is type(copy):
+            if not is_tuple(old):
+                yield old, copy, contents(copy)
+            pairs = paired(old, copy)
+            yield from held_in([one for one, _ in pairs], [other for _, other in pairs])
+
+
+def left_out(before: Any, now: Any) -> Iterator[Any]:
+    """The lists and dicts at a place, or in a tuple there, of which none is there now."""
+    if is_tuple(before):
+        others = now if type(now) is type(before) and len(now) == len(before) else [None] * len(before)
+        for pair in zip(before, others, strict=True):
+            yield from left_out(*pair)
+    elif before is not now and holds_others(before):
+        yield before
+
+
+def is_unchanged(old: Any, new: Any) -> bool:
+    """Whether a variable that is or holds lists and dicts is what it was."""
+    if not holds_others(old):
+        return True
+    if type(old) is not type(new) or len(parts_of(old)) != len(parts_of(new)):
+        return False
+    if type(old) in LISTS or is_tuple(old):
+        pairs = list(zip(old, new, strict=True))
+    else:
+        (first, second) = (each if type(each) is dict else vars(each) for each in (old, new))
+        pairs = [(each, second.get(key, old)) for key, each in first.items()]
+    return all(is_unchanged(*pair) if holds_others(pair[0]) else pair[0] is pair[1] for pair in pairs)
+
+
+def tuple_of(kind: Any, parts: list[Any]) -> Any:
+    return tuple(parts) if kind is tuple else kind._make(parts)
+
+
+def copied(thing: Any) -> Any:
+    """A variable, with lists and dicts of its own."""
+    kind = type(thing)
+    if resolved(thing) is not thing:
+        return thing
+    if kind is dict:
+        return made(with_place(thing, {key: copied(each) for key, each in thing.items()}))
+    if kind in LISTS or is_tuple(thing):
+        parts = [copied(each) for each in thing]
+        if kind is list:
+            return made(with_place(thing, parts))
+        if kind is collections.deque:
+            return made(collections.deque(parts, thing.maxlen))
+        return thing if all(map(operator.is_, parts, thing)) else tuple_of(kind, parts)
+    if isinstance(thing, Appended):
+        return made(Appended(thing.elements(), thing.to))
+    if is_object(thing):
+        return made(with_attributes(kind, {name: copied(each) for name, each in vars(thing).items()}))
+    return made(with_place(thing, set(thing))) if kind is set else thing
+
+
+def require_own(holder: Any) -> None:
+    """Raise for a list that was taken from another one at a traced place."""
+    trace = current_trace()
+    if trace is not None and id(holder) in trace.picked:
+        raise CaptureError(
+            f"a list changes that was taken from another one at a place that is traced: write a[k][i] = x, or use an "
+            f"array\n  at {user_source()}"
+        )
+    if trace is not None and any(id(each) in trace.bound for each in originals_of(holder)):
+        raise CaptureError(
+            f"a {type(holder).__name__} changes that two variables may share, as a loop or a branch on traced values "
+            f"has bound one of them: bind it to a copy ([*x])\n  at {user_source()}"
+        )
+    outdate_aliases(holder)
+
+
+def note_bound(holders: Sequence[Any]) -> None:
+    """Note of lists and dicts that two variables may be one from now on: nobody knows which of them a change would
+    reach."""
+    trace = current_trace()
+    if trace is not None:
+        known = (list, dict, set, collections.deque)
+        trace.bound.update({id(each): each for each in holders if type(each) in known or is_object(each)})
+
+
+def require_changeable(holder: Any) -> None:
+    require_own(holder)
+    if in_region() and (type(holder) in (*LISTS, dict) or is_object(holder)):
+        hide_original(holder)
+    if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
+        raise CaptureError(
+            f"assignment to an element or an attribute of a {type(holder).__name__} in a loop or a branch on traced "
+            f"values: Python would do it once, while the function is traced; change a copy, which is made there ([*x])"
+            f"\n  at {user_source()}"
+        )
+
+
+_CHANGING = frozenset(
+    "append extend insert pop popitem remove clear sort reverse update add discard setdefault "
+    "appendleft popleft extendleft rotate difference_update intersection_update".split()
+)
+
+
+def refuse_once(name: str) -> None:
+    """Refuse a call that changes something, in a loop or a branch."""
+    raise CaptureError(
+        f"{name} in a loop or a branch on traced values: Python would do it once, while the function is traced"
+        f"\n  at {user_source()}"
+    )
+
+
+def refuse_change(method: Any) -> None:
+    holder = getattr(method, "__self__", None)
+    if not isinstance(holder, (list, dict, set, collections.deque)) or method.__name__ not in _CHANGING:
+        return
+    require_own(holder)
+    if not in_region():
+        return
+    note_change(holder)
+    if type(holder) in (*LISTS, dict):
+        hide_original(holder)
+    if not is_made_here(holder):
+        refuse_once(f"{method.__name__}() of a {type(holder).__name__}")
+
+
+def made(container: Any) -> Any:
+    """A list, dict or set that was made here, in this body or branch."""
+    scope = active.scope
+    if in_region() and scope is not None:
+        scope.journal.made[id(container)] = container
+    elif (trace := current_trace()) is not None:
+        trace.made[id(container)] = container
+    return container
+
+
+def made_whole(container: Any) -> Any:
+    """The same with all lists and dicts in it."""
+    if holds_others(container):
+        made(container)
+        for each in parts_of(container):
+            made_whole(each)
+    return container
+
+
+def made_if_list(found: Any) -> Any:
+    """What an operator or a function has given, which is a new list if it is one."""
+    return made(found) if type(found) is list else found
+
+
+def note_change(holder: Any) -> None:
+    """Note that a loop or a branch makes a list longer or shorter, of which it may have a copy."""
+    trace, holder = current_trace(), originals_of(holder)[-1]
+    if trace is not None and type(holder) in (list, collections.deque):
+        trace.changed[id(holder)] = holder
+
+
+def is_own(container: Any) -> bool:
+    """Whether a list was made here, and not in a loop or a branch around."""
+    trace = current_trace()
+    if in_region():
+        scope = active.scope
+        assert scope is not None
+        return is_made_here(container) and id(container) not in scope.journal.originals
+    return trace is not None and trace.made.get(id(container)) is container

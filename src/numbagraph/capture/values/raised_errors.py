@@ -1,0 +1,155 @@
+"""Errors that a function raises under conditions on traced values, with their numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from numbagraph.capture.values.known_conditions import learn
+from numbagraph.capture.values.message_templates import Template, Text, own_values, taken_apart
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Guard
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Node, Value
+from numbagraph.tracing import checks
+from numbagraph.tracing.trace import CaptureError, active
+from numbagraph.tracing.tracer import Tracer, user_source
+
+
+class UserError(Struct):
+    """Makes an error of the user's: of a class, with texts and other arguments."""
+
+    kind: type[Exception]
+    parts: tuple[tuple[Template | None, int], ...]
+    """For each argument its template, if it is a text, and how many values it takes."""
+
+    def __call__(self, *values: Any) -> Exception:
+        return self.kind(*own_values(self.parts, values))
+
+
+class _Caught(threading.local):
+    depth = 0
+
+
+_caught = _Caught()
+
+
+@contextmanager
+def caught() -> Iterator[None]:
+    """What is raised inside is an error of the program, though it is traced outside of any branch."""
+    _caught.depth += 1
+    try:
+        yield
+    finally:
+        _caught.depth -= 1
+
+
+def is_caught() -> bool:
+    """Whether somebody makes an error of the program of what is raised now."""
+    return bool(_caught.depth) or (active.scope is not None and active.scope.journal is not None)
+
+
+class Catcher:
+    """What is told of errors of the program while the body of a ``try`` is traced: here, nobody
+    (`numbagraph.capture.statements.try_except`)."""
+
+    def note_node(self, node: Node) -> None:
+        """Note what an operation requires as it runs."""
+
+    def note_loop(self, guards: Sequence[Guard]) -> None:
+        """Note what the steps of a loop require."""
+
+    def note_branches(self, test: Value, no: Any, yes: Any) -> None:
+        """Note what two branches require."""
+
+
+class _Catching(threading.local):
+    catcher = Catcher()
+
+
+_catching = _Catching()
+
+
+def catcher_here() -> Catcher:
+    return _catching.catcher
+
+
+@contextmanager
+def catching(catcher: Catcher) -> Iterator[None]:
+    """What happens inside is told to a catcher alone."""
+    collector, before = shapes.current_collector(), _catching.catcher
+    watch = collector.watch
+    _catching.catcher, collector.watch = catcher, catcher.note_node
+    try:
+        yield
+    finally:
+        _catching.catcher, collector.watch = before, watch
+
+
+class Unseen(CaptureError):
+    """An error that a handler should take, and cannot."""
+
+
+class Elsewhere:
+    """In place of an error that the program raises, for its handler."""
+
+    def refuse(self, *_: Any) -> NoReturn:
+        raise Unseen(
+            f"the error that `except ... as` names is not known while the function is traced: write what the handler "
+            f"needs of it, its text and what it speaks of\n  at {user_source()}"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        self.refuse()
+
+    __str__ = __repr__ = refuse
+
+
+MARK = "__numbagraph_raised__"
+
+
+def raised_of(error: BaseException) -> Raised | None:
+    """What the program raises, if an error is one that the user's function has raised in a loop or a branch, or one
+    that Python or NumPy raise where they get there: an index that is known to be out of bounds, a division by zero,
+    shapes that do not fit."""
+    if isinstance(error, (LookupError, ZeroDivisionError, ShapeError)) and MARK not in error.__dict__:
+        return Raised(type(error), error.args if all(type(each) is str for each in error.args) else (str(error),))
+    return error.__dict__.get(MARK)
+
+
+class Premature:
+    """In place of what a branch gives that cannot be traced, in a pass over a loop that knows too little."""
+
+
+class Raised:
+    """An error of a branch that always raises: not one of the trace, but one that the program may raise."""
+
+    def __init__(self, kind: type[BaseException], arguments: tuple[Any, ...]) -> None:
+        self.kind = kind
+        self.arguments = arguments
+
+    def error(self) -> BaseException:
+        return self.kind(*[str(each) if isinstance(each, Text) else each for each in self.arguments])
+
+    def marked(self) -> BaseException:
+        """The error, as one that the program may raise. A handler of the user's around it sees it as it is."""
+        error = self.error()
+        error.__dict__[MARK] = self
+        return error
+
+    def require(self, condition: Value | bool) -> None:
+        """Let the program raise the error where a condition does not hold."""
+        if not issubclass(self.kind, Exception):
+            raise self.error()
+        parts, values = [], []
+        for each in self.arguments:
+            part, own = taken_apart(each)
+            parts.append(part)
+            values += own
+        traced = Tracer(condition) if isinstance(condition, Value) else condition
+        checks.require(traced, UserError(self.kind, tuple(parts)), *values)
+        if isinstance(condition, Value):
+            learn(condition, True)

@@ -1,1 +1,0 @@
-"""From Python functions to graphs, and what users call: compilation, derivatives, batching, gufuncs."""

@@ -1,5 +1,0 @@
-"""Looking at what the compiler makes of a function."""
-
-from numbagraph.inspect.text import graph_as_python
-
-__all__ = ["graph_as_python"]

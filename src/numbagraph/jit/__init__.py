@@ -1,0 +1,1 @@
+"""A compiled function: its arguments, its versions, its calls."""

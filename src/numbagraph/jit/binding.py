@@ -1,0 +1,281 @@
+"""The arguments of one call, bound to a function's signature, as the leaves that its native code takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import optree
+
+from numbagraph.ir.abi import Leaf
+from numbagraph.ir.static import typed, typed_names
+from numbagraph.ir.structs import Struct, cached_property, replace
+from numbagraph.ir.values import Source
+from numbagraph.jit.conversion import as_traced
+from numbagraph.jit.generator_arguments import Held
+from numbagraph.ops.linalg.errors import CHOICES, chosen
+from numbagraph.purity.outer_state import are_harmless, nothing_written
+from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
+from numbagraph.tracing.sparse_pytrees import known_to_trees
+from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of, with_integers, with_lengths
+
+Key = tuple[Any, ...]
+GENERATORS = "generators of random numbers"
+LENGTHS = "lengths of arrays"
+INTEGERS = "integers of Python"
+"""What stand for them among static arguments; the name of none is like these."""
+MOST_LEAVES = 20_000
+"""Of arguments, and of results: places for them lie on the stack, which those of a million overflow."""
+V = TypeVar("V")
+
+
+class Arguments(Struct, frozen=False):
+    """The arguments of one call, bound and flattened."""
+
+    bound: inspect.BoundArguments
+    static: tuple[Hashable, ...]
+    """The name and the value of each static argument."""
+    names: tuple[str, ...]
+    leaves: list[Any]
+    spec: optree.PyTreeSpec
+    watched: str = ""
+    """What results must not have (`numbagraph.jit.debug_nans`)."""
+    generators: Held | None = None
+    """The generators of random numbers among the leaves, whose states stand for them."""
+    lengths: tuple[tuple[int, ...], ...] | None = None
+    """The shape of each leaf, if versions are made for one alone."""
+
+    integers: tuple[Any, ...] | None = None
+    """The integers of Python's among the leaves, if versions are made for them alone."""
+    describe: Callable[[Any, str], tuple[Leaf, Any]] = describe
+    """The layout of a leaf, and the leaf as compiled code takes it."""
+
+    @property
+    def known(self) -> Known:
+        return Known.NUMBERS if self.integers is not None else Known.LENGTHS if self.lengths is not None else Known(0)
+
+    def know(self, what: Known) -> None:
+        """From now on versions are made for these lengths, and perhaps numbers, alone."""
+        if what >= Known.LENGTHS and self.lengths is None:
+            self.lengths = lengths_of(self.leaves)
+            self.static = (*self.static, (LENGTHS, self.lengths))
+        if what >= Known.NUMBERS and self.integers is None:
+            self.integers = integers_of(self.leaves)
+            self.static = (*self.static, (INTEGERS, self.integers))
+
+    def know_more(self) -> bool:
+        """Versions are made for more that is known; whether there is more."""
+        if self.known is Known.NOTHING:
+            self.know(Known.LENGTHS)
+        elif self.known is Known.LENGTHS and any(integers_of(self.leaves)):
+            self.know(Known.NUMBERS)
+        else:
+            return False
+        return True
+
+    @property
+    def key(self) -> Key:
+        """What a version must agree with before its leaves are looked at."""
+        names = typed_names(self.spec)
+        return (self.names, self.spec, (*self.static, names) if names else self.static)
+
+    def find(self, versions: Mapping[Key, V]) -> V | tuple[()]:
+        """What there is for the key. Names that are no strings are rare, so they are looked for last."""
+        found = versions.get((self.names, self.spec, self.static))
+        return found if found is not None else versions.get(self.key, ())
+
+    @cached_property
+    def leaf_names(self) -> list[str]:
+        paths = optree.treespec_paths(self.spec)
+        return [self.names[first] + "".join(f"[{each!r}]" for each in rest) for first, *rest in paths]
+
+    def described(self) -> tuple[tuple[Leaf, ...], list[Any]]:
+        """The layout of each leaf, and the leaves as compiled code takes them."""
+        pairs = [self.describe(*each) for each in zip(self.leaves, self.leaf_names, strict=True)]
+        return tuple(layout for layout, _ in pairs), [leaf for _, leaf in pairs]
+
+    def leaves_of(self, names: Collection[str]) -> tuple[int, ...]:
+        """Which leaves belong to some of the arguments."""
+        owners = enumerate(name.partition("[")[0] for name in self.leaf_names)
+        return tuple(number for number, owner in owners if owner in names)
+
+    def static_arguments(self, static_argnames: Collection[str]) -> list[Any]:
+        """The static arguments of the call; a generator of random numbers is none."""
+        given = self.bound.arguments
+        names = [name for name in static_argnames if name in given]
+        for name in names:
+            if is_source(given[name]):
+                raise TypeError(not_traced(name, given[name]))
+        return [given[name] for name in names]
+
+    def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
+        """A function of arguments, as one of their leaves. ``may_write``: whether what it reaches by names may write
+        into what outlives the call; what its arguments do is looked at here."""
+
+        def call(leaves: list[Any]) -> Any:
+            if self.lengths is not None:
+                with_lengths(leaves, self.lengths)
+            if self.integers is not None:
+                leaves = with_integers(leaves, self.integers)
+            if self.generators is not None:
+                leaves = self.generators.traced(leaves)
+            dynamic = optree.tree_unflatten(self.spec, leaves)
+            bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
+            bound.arguments.update(zip(self.names, dynamic, strict=True))
+            if not may_write and are_harmless(bound.arguments.values()):
+                return as_traced(function)(*bound.args, **bound.kwargs)
+            with nothing_written(function, bound.arguments.values()):
+                return as_traced(function)(*bound.args, **bound.kwargs)
+
+        return call
+
+
+def bound_to(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], described: str
+) -> inspect.BoundArguments:
+    """The arguments by their names; an error says of which function they are."""
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        text = str(error)
+    takes = ", ".join(str(each) for each in signature.parameters.values())
+    raise TypeError(f"{described}: {text}; it takes ({takes})")
+
+
+def bind(
+    bound: inspect.BoundArguments,
+    static_argnames: Collection[str],
+    described: str,
+    watched: str = "",
+    known: Known = Known.NOTHING,
+) -> Arguments:
+    """The arguments of a call of the function that is ``described``; a default is part of it, whatever it is."""
+    arguments = bind_flat(bound, static_argnames, described, watched)
+    arguments.know(known)
+    return arguments
+
+
+def bind_flat(
+    bound: inspect.BoundArguments, static_argnames: Collection[str], described: str, watched: str
+) -> Arguments:
+    static: list[Hashable] = []
+    dynamic: dict[str, Any] = {}
+    # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
+    for name, argument in bound.arguments.items():
+        if name in static_argnames or type(argument) is str:  # a version for each text, which no number can stand for
+            static.append((name, typed(hashable(argument, name, described))))
+        else:
+            dynamic[name] = argument
+    if chosen() != CHOICES[0]:
+        static.append(("on_linalg_error", chosen()))
+    if watched:
+        static.append(("debug_nans", watched))
+    known_to_trees()
+    leaves, spec = flatten(tuple(dynamic.values()))
+    if len(leaves) > MOST_LEAVES:
+        _, largest = max(zip((each.num_leaves for each in spec.children()), dynamic, strict=True))
+        raise too_many(f"the arguments of {described}, most of all {largest!r},", len(leaves))
+    arguments = Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
+    if not any(map(is_generator, leaves)):
+        return arguments
+    generators = Held(leaves, arguments.leaf_names)
+    given = (*arguments.static, (GENERATORS, generators.key))
+    return replace(arguments, static=given, leaves=generators.replaced(leaves), generators=generators)
+
+
+def too_many(what: str, count: int) -> TypeError:
+    return TypeError(
+        f"{what} hold {count:,} arrays and numbers, and compiled functions take and return {MOST_LEAVES:,} at most: a "
+        f"list is a tree of its elements, and np.array of it is one array"
+    )
+
+
+def hashable(argument: Any, name: str, described: str) -> Hashable:
+    try:
+        hash(argument)
+    except TypeError:
+        kind = type(argument).__name__
+        raise TypeError(
+            f"the static argument {name!r} of {described} is of type {kind}, which cannot be hashed: "
+            "pass a tuple, or an argument that is not static"
+        ) from None
+    return argument
+
+
+def parameter_names(
+    signature: inspect.Signature, names: str | Iterable[str], option: str, described: str
+) -> tuple[str, ...]:
+    """The arguments that an option of `graph_jit` names."""
+    result = (names,) if isinstance(names, str) else tuple(names)
+    for name in result:
+        if name not in signature.parameters:
+            known = ", ".join(signature.parameters) or "none"
+            raise ValueError(
+                f"{option} names {name!r}, which is not an argument of {described}; its arguments: {known}"
+            )
+    return result
+
+
+def is_flat_call(
+    signature: inspect.Signature, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]
+) -> bool:
+    """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves; the
+    last of them may be the tuple ``*args``."""
+    keyword = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    parameters = tuple(name for name, each in signature.parameters.items() if each.kind not in keyword)
+    if static or names != parameters[: len(names)]:
+        return False
+    last = signature.parameters[names[-1]] if names else None
+    several = last is not None and last.kind is inspect.Parameter.VAR_POSITIONAL
+    nodes = 2 if several else 1  # that of all arguments, and the tuple
+    return spec.num_nodes == spec.num_leaves + nodes and (several or spec.num_leaves == len(names))
+
+
+def positional_names(signature: inspect.Signature) -> tuple[str | None, ...]:
+    """By which keywords the first arguments may be given, in order; none where they may not."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [each for each in signature.parameters.values() if each.kind in kinds]
+    return tuple(None if each.kind is inspect.Parameter.POSITIONAL_ONLY else each.name for each in parameters)
+
+
+def in_order(names: tuple[str | None, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The arguments of a call as positional ones, if its keywords are those of the parameters that follow."""
+    following = names[len(args) : len(args) + len(kwargs)]
+    if following == tuple(kwargs):
+        return (*args, *kwargs.values())
+    if kwargs.keys() != set(following):
+        return None
+    return (*args, *(kwargs[each] for each in following if each is not None))
+
+
+def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # a function in C that does not tell
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+def without_lengths(key: Key) -> Key:
+    """A key without lengths, which versions that are made for them require themselves."""
+    names, spec, static = key
+    return names, spec, tuple(each for each in static if each[:1] != (LENGTHS,))
+
+
+def symbol(name: str) -> str:
+    """The name of a function as part of the names of its native ones."""
+    return "".join(each if each.isalnum() else "_" for each in name)
+
+
+def described(function: Callable[..., Any]) -> str:
+    """How errors speak of a function: its name, and where it is defined."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    name = getattr(function, "__qualname__", repr(function))
+    return f"{name} ({Source(code.co_filename, code.co_firstlineno)})" if code is not None else name
+
+
+def takes(signature: inspect.Signature, name: str) -> bool:
+    """Whether a function has an argument of a name, or takes any."""
+    return name in signature.parameters or any(
+        each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()
+    )

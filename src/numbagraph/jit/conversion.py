@@ -1,0 +1,155 @@
+"""When functions are traced in their converted form, with loops and branches on traced values as calls of operators.
+
+A function is traced as it is first. Where that asks a traced array for what nobody knows yet, such as its truth, all
+functions of the trace are converted, and it is traced again; so straight-line code pays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numbagraph.forking import importing
+from numbagraph.tracing.errors import TraceError, Unconvertible, user_source
+from numbagraph.tracing.static_lengths import Known
+from numbagraph.tracing.trace import LengthsNeeded, active, current_trace
+
+T = TypeVar("T")
+
+
+def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as it is traced now."""
+    trace = current_trace()
+    if trace is None or not trace.converts:
+        return function
+    with importing:
+        from numbagraph.capture import operators  # noqa: PLC0415  few functions need it
+
+    converted: Callable[..., Any] = operators.call(function)
+    return converted
+
+
+def is_from_library(error: Exception) -> bool:
+    """Whether a function of NumPy's, SciPy's or Numba's has raised an error. Their own functions may want more of an
+    array or a length than a traced one has, and in converted code others may stand for them."""
+    place = error.__traceback__
+    while place is not None:
+        if str(place.tb_frame.f_globals.get("__name__", "")).startswith(("numpy.", "scipy.", "numba.")):
+            return True
+        place = place.tb_next
+    return False
+
+
+class WithoutSource(Exception):
+    """A function cannot be converted, for lack of source: what was refused as it is may follow from lengths alone."""
+
+    def __init__(self, refused: Exception, reason: Unconvertible) -> None:
+        super().__init__(refused)
+        self.refused = refused
+        text, _, place = str(reason).partition("\n")
+        refused.add_note(f"{text}, so its loops and branches are not captured: {REGISTER}\n{place}")
+
+
+REGISTER = (
+    "text that exec runs has a source where its file has a name of its own, code = compile(text, name, 'exec'), and "
+    "linecache has the text, linecache.cache[name] = (len(text), None, text.splitlines(True), name)"
+)
+
+
+class Conversion:
+    """Whether one function must be traced in its converted form, and may be."""
+
+    def __init__(self, allowed: bool) -> None:
+        self.allowed = allowed
+        self.needed = False
+        self.known = Known.NOTHING
+        """What each version is made for alone."""
+        self.without_source = False
+        """Whether it is traced as it is, with known lengths, since it cannot be converted."""
+        self.room = 1
+        """How much there is for lists that loops make longer, as often as the usual."""
+
+    def attempt(self, make: Callable[[bool], T], arguments: Any, at_once: bool) -> T:
+        """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
+        ``arguments``, and known integers, where these are needed. ``at_once``: whether it is converted first
+        (`Walk.converts_at_once`)."""
+        around, active.widened = active.widened, {}
+        try:
+            while True:
+                try:
+                    found = self._settled(make, at_once)
+                except LengthsNeeded:
+                    if not arguments.know_more():
+                        raise
+                except WithoutSource as error:
+                    if not self._may_know_lengths(arguments):
+                        raise error.refused from None
+                    self.without_source = True
+                else:
+                    self.known = max(self.known, arguments.known)
+                    return found
+        finally:
+            active.widened = around
+
+    @staticmethod
+    def _may_know_lengths(arguments: Any) -> bool:
+        """Let versions be made for the lengths of a call, if they are not yet."""
+        try:
+            return arguments.known is Known.NOTHING and arguments.know_more()
+        except LengthsNeeded:  # they are those of a caller in native code
+            return False
+
+    def _settled(self, make: Callable[[bool], T], at_once: bool) -> T:
+        """The same, traced as often as it is found that lists hold wider numbers than those with which they begin."""
+        while True:
+            known = dict(active.widened)
+            try:
+                return self._attempt(make, at_once)
+            except Exception:
+                if active.widened == known:
+                    raise
+
+    def _attempt(self, make: Callable[[bool], T], at_once: bool) -> T:
+        if not self.allowed:
+            return make(False)
+        if self.needed:
+            return self._converted(make, None)
+        if at_once:
+            try:
+                return self._converted(make, None)
+            except Unconvertible:
+                pass
+        refusals = active.refusals
+        try:
+            found = make(False)
+        except LengthsNeeded:
+            raise
+        except Exception as error:
+            compiled_by_numba = type(error).__module__.startswith("numba.")
+            if active.refusals == refusals and not compiled_by_numba and not is_from_library(error):
+                raise
+            return self._converted(make, error)
+        return found if active.refusals == refusals else self._converted(make, active.refusal)
+
+    def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
+        """What ``make`` gives of the converted function. An error that the function has caught itself is raised: what
+        it would do then is not what it does with numbers."""
+        refusals = active.refusals
+        try:
+            found = make(True)
+        except Unconvertible as reason:
+            if refused is None:
+                raise
+            raise WithoutSource(refused, reason) from None
+        except RecursionError:
+            raise TraceError(
+                f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"
+            ) from None
+        except Exception:
+            if active.refusals != refusals and isinstance(active.refusal, LengthsNeeded):  # a library has caught it
+                raise active.refusal from None
+            raise
+        if active.refusals != refusals and active.refusal is not None:
+            raise active.refusal
+        self.needed = True
+        return found

@@ -1,0 +1,1 @@
+"""NumPy's and SciPy's functions on traced arrays, written in NumPy as a user would write them."""

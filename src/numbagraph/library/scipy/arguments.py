@@ -1,0 +1,111 @@
+"""What functions of SciPy do with their arguments first."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from numbagraph.api.callbacks import pure_callback
+from numbagraph.blockwise.lengths import as_extent
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.capture.builtins.numbers import is_traced
+from numbagraph.capture.builtins.replacements import as_numpy_array
+from numbagraph.ir import shapes
+from numbagraph.ir.op import load
+from numbagraph.ops.identity import differentiated_as
+from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.static_lengths import known_shape
+from numbagraph.tracing.trace import LengthsNeeded
+from numbagraph.tracing.tracer import Tracer, to_value
+
+Function = Callable[..., Any]
+
+
+def array(x: Any) -> Any:
+    """An array as `numpy.asarray` gives it: a Python number is not weak any more."""
+    return as_numpy_array(np.asarray)(x) if is_traced(x) else np.asarray(x)
+
+
+def inexact(x: Any) -> Any:
+    """An array of floating-point or complex numbers: others become float64."""
+    found = array(x)
+    return found if found.dtype.kind in "fc" else found.astype(np.float64)
+
+
+def double(x: Any) -> Any:
+    """An array of float64, which complex numbers do not become."""
+    found = array(x)
+    if found.dtype.kind == "c":
+        raise TypeError("Cannot cast array data from complex128 to float64 according to the rule 'safe'")
+    return found.astype(np.float64)
+
+
+def lifted(x: Any) -> Any:
+    """An array from outside of the traced function, which traced positions can then select from."""
+    return x if isinstance(x, Tracer) else Tracer(to_value(np.asarray(x)))
+
+
+def known(x: Any, what: str) -> tuple[int, ...]:
+    """The shape of an array, in numbers: a version is made for it alone."""
+    return known_shape(x.value, what) if isinstance(x, Tracer) else x.shape
+
+
+def known_number(x: Any, what: str) -> int:
+    """A number, such as the length of an argument: a version is made for it alone."""
+    if not isinstance(x, Tracer):
+        return operator.index(x)
+    number = shapes.resolve(as_extent(to_value(x)))
+    if not isinstance(number, int):
+        raise LengthsNeeded(
+            f"{what} needs a number that is known before it runs, such as the length of an argument, and one of "
+            f"{number.type} follows from elements: call it outside"
+        )
+    return number
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """An axis, counted from the left."""
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return int(axis) % ndim
+
+
+def require(condition: Any, message: str, error: type[Exception] = ValueError) -> None:
+    """Raise an error when the function is called, if a condition does not hold then."""
+    shapes.require(to_value(condition) if isinstance(condition, Tracer) else bool(condition), message, error)
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    raise TraceError(f"{what} is not supported in a traced function: {instead}\n  at {user_source()}")
+
+
+def only_numpy(xp: Any, device: Any, what: str) -> None:
+    if device is not None or xp not in (None, np):
+        refuse(f"{what} with xp= or device=", "leave them out")
+
+
+def differentiated(value: Any, form: Any) -> Any:
+    """A value that has the derivatives of another form of it."""
+    return Tracer(differentiated_as(as_value(to_value(value)), as_value(to_value(form))))
+
+
+@lru_cache(256)
+def bound(path: str, *args: Any, **options: Any) -> Function:
+    """A function of SciPy with options, one object for the same ones, which knows a callback by its identity."""
+    function = load(path)
+
+    def call(*arrays: Any) -> Any:
+        found = function(*arrays, *args, **options)
+        return tuple(found) if isinstance(found, list) else found  # of stacks SciPy gives lists
+
+    call.__name__ = path.replace(":", ".")
+    return call
+
+
+def called(function: Function, like: Any, *args: Any, vjp: Function | None = None) -> Any:
+    """A function of NumPy arrays, called from compiled code."""
+    return pure_callback(function, like, *args, vjp=vjp)

@@ -1,0 +1,105 @@
+"""What functions of SciPy stand for in converted code, where one of their arguments is traced.
+
+Each module of this folder has a table ``FUNCTIONS`` of those of one module of SciPy: they are written in NumPy on
+traced arrays. `advice` says what to write instead of others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from numbagraph.capture.builtins.numbers import is_traced
+from numbagraph.ir.op import load
+from numbagraph.library.scipy.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, OTHERS
+from numbagraph.tracing.errors import TraceError, is_located, user_source
+from numbagraph.tracing.trace import LengthsNeeded, active
+
+Function = Callable[..., Any]
+
+MODULES = {
+    "scipy.fft": "numbagraph.library.scipy.fft",
+    "scipy.integrate": "numbagraph.library.scipy.integrate",
+    "scipy.interpolate": "numbagraph.library.scipy.interpolate.interpolants",
+    "scipy.linalg": "numbagraph.library.scipy.linalg.functions",
+    "scipy.ndimage": "numbagraph.library.scipy.ndimage.filters",
+    "scipy.signal.windows": "numbagraph.library.scipy.signal.windows",
+    "scipy.signal": "numbagraph.library.scipy.signal.smoothing",
+    "scipy.spatial.distance": "numbagraph.library.scipy.distance",
+    "scipy.special": "numbagraph.library.scipy.special.functions",
+}
+"""The modules of this folder, by those of SciPy."""
+
+
+def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
+    """The module from which users know a function or a class of SciPy."""
+    if not str(getattr(function, "__module__", None)).startswith("scipy."):
+        return None
+    name = getattr(function, "__name__", "")
+    return next((each for each in modules if getattr(sys.modules.get(each), name, None) is function), None)
+
+
+def table(home: str, name: str) -> Any:
+    return load(f"{MODULES[home]}:{name}")
+
+
+def replacement(function: Any) -> Function | None:
+    """What is called in place of a function of SciPy, or of an object of one of its classes."""
+    home = home_of(function)
+    if home is None:
+        advised = advice_for(function)
+        if advised is not None:
+            return refusing(function, *advised)
+        kind = type(function)
+        home = home_of(kind)
+        made = None if home is None or not callable(function) else table(home, "OBJECTS").get(kind.__name__)
+        return None if made is None else where_traced(lambda *args, **kwargs: made(function, *args, **kwargs), function)
+    own = table(home, "FUNCTIONS").get(function.__name__)
+    if own is not None:
+        return where_traced(own, function)
+    name, advice = f"{home}.{function.__name__}", ADVICE.get(home, {}).get(function.__name__, CALLBACK)
+    return refusing(function, name, advice)
+
+
+def advice_for(function: Any) -> tuple[str, str] | None:
+    """The name of a function of a module that has no folder here, or of a method of one of its objects, and what to
+    write instead."""
+    home = home_of(function, (*ADVICE, *OTHERS))
+    if home is not None:
+        advice = ADVICE.get(home, {}).get(function.__name__, OTHERS.get(home, CALLBACK))
+        return f"{home}.{function.__name__}", advice
+    owner, stats = getattr(function, "__self__", function), sys.modules.get("scipy.stats")
+    for name in OBJECTS_OF_STATS if stats is not None else ():
+        known = getattr(stats, name)
+        if owner is known or (isinstance(known, type) and isinstance(owner, known)):
+            own = "" if owner is function else f".{function.__name__}"
+            return f"scipy.stats.{name}{own}", ADVICE["scipy.stats"][name]
+    return None
+
+
+def where_traced(own: Function, function: Function) -> Function:
+    """``own`` for traced arguments, and the function itself for others."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (own if is_traced(args, kwargs) else function)(*args, **kwargs)
+
+    return call
+
+
+def refusing(function: Function, name: str, advice: str) -> Function:
+    """A function that is not in a table: SciPy's own, which may be plain NumPy, or an error that has its name."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = active.refusals
+        try:
+            return function(*args, **kwargs)
+        except LengthsNeeded:
+            raise
+        except Exception as error:
+            meant = isinstance(error, TypeError) and (isinstance(error, TraceError) or is_located(error))
+            if not (meant or active.refusals != before or (is_traced(args, kwargs) and advice is not CALLBACK)):
+                raise
+            raise TraceError(f"{name} is not supported in a traced function: {advice}\n  at {user_source()}") from error
+
+    return call

@@ -1,0 +1,228 @@
+"""`scipy.signal`: other rates, medians of windows, and spectra."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir.op import load
+from numbagraph.library.scipy.arguments import array, axis_of, inexact, known, refuse
+from numbagraph.library.scipy.ndimage.sorting_network import MOST_EXCHANGED, of_rank
+from numbagraph.library.scipy.signal.convolution import CONVOLUTIONS, MOST_TERMS
+from numbagraph.tracing.tracer import Tracer
+
+MOST_PHASES = 16
+"""Signals whose rate is raised by more are filtered with the zeros between their elements."""
+
+
+def medfilt(volume: Any, kernel_size: Any = None) -> Any:
+    """`scipy.signal.medfilt`: beyond the ends are zeros."""
+    values = np.atleast_1d(array(volume))
+    if values.dtype.kind in "bc":
+        raise ValueError(f"dtype={values.dtype} is not supported by medfilt")
+    count = values.ndim
+    sizes = [int(each) for each in np.broadcast_to(3 if kernel_size is None else kernel_size, count)]
+    if any(size % 2 == 0 for size in sizes):
+        raise ValueError("Each element of kernel_size should be odd.")
+    shape = known(values, "medfilt")
+    if 0 in shape:
+        return values.copy()
+    padded = np.pad(values, [(size // 2, size // 2) for size in sizes])
+    if math.prod(sizes) <= MOST_EXCHANGED:
+        starts = np.ndindex(*sizes)
+        near = [padded[tuple(map(slice, at, np.add(at, shape).tolist()))] for at in starts]
+        return of_rank(near, len(near) // 2)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, tuple(sizes))
+    rows = windows.reshape((*shape, math.prod(sizes)))
+    return np.sort(rows, -1)[..., math.prod(sizes) // 2]
+
+
+def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time") -> Any:
+    """`scipy.signal.resample` of real signals: the Fourier transform is cut or continued by zeros."""
+    values = inexact(x)
+    if window is not None or domain != "time" or values.dtype.kind == "c":
+        refuse(
+            "scipy.signal.resample with a window, of spectra or complex signals", "np.fft.fft, np.pad and np.fft.ifft"
+        )
+    rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
+    length, count = known(rows, "resample")[-1], int(num)
+    shared = min(count, length)
+    spectrum = np.fft.rfft(rows)[..., : shared // 2 + 1]
+    if shared % 2 == 0 and count != length:
+        steps = np.ones(shared // 2 + 1, values.dtype)
+        steps[-1] = 2.0 if count < length else 0.5
+        spectrum = spectrum * steps
+    scale = length / count
+    found = np.moveaxis(np.fft.irfft(spectrum / scale, count), -1, axis)
+    return found if t is None else (found, t[0] + (t[1] - t[0]) * scale * np.arange(count))
+
+
+def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: Any = 0) -> Any:
+    """`scipy.signal.upfirdn`: a filter of the signal with zeros between its elements."""
+    if mode != "constant" or cval != 0:
+        refuse("scipy.signal.upfirdn with another mode than zeros", "np.pad extends the signal")
+    values, taps = array(x), array(h)
+    values = values.astype(np.result_type(values.dtype, taps.dtype, np.float32))
+    if taps.ndim != 1 or not known(taps, "upfirdn")[0]:
+        raise ValueError("h must be 1-D with non-zero length")
+    if up < 1 or down < 1:
+        raise ValueError("Both up and down must be >= 1")
+    rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
+    length = known(rows, "upfirdn")[-1]
+    if length and up <= MOST_PHASES and known(taps, "upfirdn")[0] <= up * MOST_TERMS:
+        return np.moveaxis(by_phases(taps, rows, int(up), int(down)), -1, axis)
+    if up > 1:
+        apart = np.pad(np.expand_dims(rows, -1), [(0, 0)] * rows.ndim + [(0, up - 1)])
+        rows = apart.reshape((*rows.shape[:-1], length * up))[..., : (length - 1) * up + 1]
+    filtered = CONVOLUTIONS["convolve"](rows, taps.reshape((1,) * (rows.ndim - 1) + (-1,)))
+    return np.moveaxis(filtered[..., ::down], -1, axis)
+
+
+def by_phases(taps: Any, rows: Any, up: int, down: int) -> Any:
+    """Every ``up``-th element of the result is a sum of shifted signals, without the zeros between their elements."""
+    count, length = known(taps, "upfirdn")[0], known(rows, "upfirdn")[-1]
+    total = -(-((length - 1) * up + count) // down)
+    steps, before = -(-total // up), -(-count // up) - 1
+    last = (steps - 1) * down + (up - 1) * down // up
+    padded = np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(before, max(last + 1 - length, 0))])
+    phases = []
+    for phase in range(up):
+        place, first = divmod(phase * down, up)
+        found = np.zeros((*known(rows, "upfirdn")[:-1], steps), np.result_type(rows.dtype, taps.dtype))
+        for shift, tap in enumerate(range(first, count, up)):
+            begin = before + place - shift
+            found = found + taps[tap] * padded[..., begin : begin + (steps - 1) * down + 1 : down]
+        phases.append(found)
+    whole = np.stack(phases, -1).reshape((*known(rows, "upfirdn")[:-1], steps * up)) if up > 1 else phases[0]
+    return whole[..., :total]
+
+
+def resample_poly(
+    x: Any,
+    up: int,
+    down: int,
+    axis: int = 0,
+    window: Any = ("kaiser", 5.0),
+    padtype: str = "constant",
+    cval: Any = None,
+) -> Any:
+    """`scipy.signal.resample_poly`, by a filter with linear phase."""
+    if padtype != "constant" or cval is not None:
+        refuse("scipy.signal.resample_poly with another padding than zeros", "np.pad extends the signal")
+    if isinstance(window, Tracer):
+        refuse("scipy.signal.resample_poly with a traced window", "scipy.signal.upfirdn takes one")
+    if up < 1 or down < 1:
+        raise ValueError("up and down must be >= 1")
+    values = inexact(x)
+    axis = axis_of(axis, values.ndim)
+    up, down = up // math.gcd(up, down), down // math.gcd(up, down)
+    length = known(values, "resample_poly")[axis]
+    if up == down == 1:
+        return values.copy()
+    count = -(-length * up // down)
+    if isinstance(window, (list, np.ndarray)):
+        taps = np.array(window)
+        half = (taps.size - 1) // 2
+    else:
+        rate = max(up, down)
+        half = 10 * rate
+        taps = load("scipy.signal:firwin")(2 * half + 1, 1.0 / rate, window=window).astype(values.dtype)
+    before = down - half % down
+    dropped = (half + before) // down
+    taps = np.concatenate([np.zeros(before, taps.dtype), taps * up])
+    missing = (count + dropped - 1) * down + 1 - ((length - 1) * up + taps.size)
+    taps = np.pad(taps, (0, max(missing, 0)))
+    found = np.moveaxis(upfirdn(taps, values, up, down, axis), axis, -1)
+    return np.moveaxis(found[..., dropped : dropped + count], -1, axis)
+
+
+def freqz(
+    b: Any,
+    a: Any = 1,
+    worN: Any = 512,
+    whole: bool = False,
+    plot: Any = None,
+    fs: Any = 2 * np.pi,
+    include_nyquist: bool = False,
+) -> Any:
+    """`scipy.signal.freqz`: the quotient of two polynomials on the unit circle."""
+    if plot is not None:
+        refuse("scipy.signal.freqz with plot=", "plot what is returned")
+    above, below = (np.atleast_1d(inexact(each)) for each in (b, a))
+    if above.ndim > 1 or below.ndim > 1:
+        refuse("scipy.signal.freqz of several filters", "call it for each")
+    if isinstance(worN, Tracer) and not worN.ndim and worN.dtype.kind in "iu":
+        refuse("scipy.signal.freqz with a traced number of frequencies", "give worN= as a static argument")
+    if worN is None or isinstance(worN, (int, np.integer)):
+        last = 2 * np.pi if whole else np.pi
+        points = np.linspace(0, last, 512 if worN is None else int(worN), endpoint=include_nyquist and not whole)
+    else:
+        points = 2 * np.pi * np.atleast_1d(array(worN)) / fs
+    turned = np.exp(-1j * points)
+    found = of_powers(turned, above) / of_powers(turned, below)
+    return points * (fs / (2 * np.pi)), found
+
+
+def of_powers(z: Any, coefficients: Any) -> Any:
+    """A polynomial in z, the lowest power first."""
+    count = known(coefficients, "freqz")[0]
+    found = coefficients[count - 1] + 0.0 * z
+    for number in range(count - 2, -1, -1):
+        found = coefficients[number] + found * z
+    return found
+
+
+def welch(
+    x: Any,
+    fs: Any = 1.0,
+    window: Any = "hann_periodic",
+    nperseg: Any = None,
+    noverlap: Any = None,
+    nfft: Any = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> Any:
+    """`scipy.signal.welch` of real signals: the mean of the spectra of windows."""
+    values = array(x)
+    if values.dtype.kind in "biu":
+        values = values.astype(np.finfo(np.result_type(values.dtype, np.complex64)).dtype)
+    if values.dtype.kind == "c" or not return_onesided or average != "mean" or scaling not in ("density", "spectrum"):
+        refuse(
+            "scipy.signal.welch of complex signals, two-sided, or with medians", "the means of np.fft.fft of windows"
+        )
+    if detrend not in ("constant", False):
+        refuse("scipy.signal.welch with another trend than a constant", "scipy.signal.detrend of the signal first")
+    if 0 in known(values, "welch"):
+        return np.zeros(values.shape), np.zeros(values.shape)
+    rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
+    length = known(rows, "welch")[-1]
+    if isinstance(window, (str, tuple)):
+        size = min(256 if nperseg is None else int(nperseg), length)
+        weights = load("scipy.signal:get_window")(window, size)
+    else:
+        weights = np.asarray(window)
+        size = weights.size
+    weights = weights.astype(values.dtype)
+    overlap = size // 2 if noverlap is None else int(noverlap)
+    count = size if nfft is None else int(nfft)
+    if overlap >= size or count < size:
+        raise ValueError("noverlap must be less than nperseg, and nfft at least that")
+    parts = np.lib.stride_tricks.sliding_window_view(rows, size, axis=-1)[..., :: size - overlap, :]
+    if detrend == "constant":
+        parts = parts - np.mean(parts, -1, keepdims=True)
+    spectrum = np.abs(np.fft.rfft(parts * weights, count)) ** 2
+    scale = 1.0 / (fs * np.sum(weights * weights)) if scaling == "density" else 1.0 / np.sum(weights) ** 2
+    steps = np.full(count // 2 + 1, 2.0, values.dtype)
+    steps[0] = 1.0
+    if count % 2 == 0:
+        steps[-1] = 1.0
+    found = np.mean(spectrum * (scale * steps).astype(values.dtype), -2)
+    return np.fft.rfftfreq(count, 1 / fs), np.moveaxis(found, -1, axis)
+
+
+RESAMPLING = {each.__name__: each for each in (medfilt, resample, upfirdn, resample_poly, freqz, welch)}

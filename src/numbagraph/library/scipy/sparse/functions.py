@@ -1,0 +1,121 @@
+"""What functions and methods of `scipy.sparse` stand for in converted code, when arguments are traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir import shapes
+from numbagraph.ir.values import Value
+from numbagraph.library.scipy.sparse import construction as sparse_blocks
+from numbagraph.library.scipy.sparse.arrays import (
+    Pattern,
+    SparseArray,
+    as_tracer,
+    is_scipys,
+    is_vector,
+    lifted,
+    sparse_or_dense,
+)
+from numbagraph.ops import sparse_forms
+from numbagraph.ops.creation import filled, number_as
+from numbagraph.runtime.arguments import flatten
+from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.sparse_pytrees import NAMES
+from numbagraph.tracing.tracer import Tracer, apply
+
+Function = Callable[..., Any]
+
+
+def replacement(function: Any) -> Function | None:
+    """What is called in place of a function of `scipy.sparse`."""
+    holder, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if is_scipys(holder):
+        stand_in = (
+            None if not hasattr(SparseArray, name) else lambda *args, **kw: getattr(lifted(holder), name)(*args, **kw)
+        )
+    else:
+        stand_in = FUNCTIONS.get(name)
+    if stand_in is None:
+        return None
+    own = stand_in
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        traced = any(isinstance(leaf, Tracer) for leaf in flatten((args, kwargs))[0])
+        return (own if traced else function)(*args, **kwargs)
+
+    return call
+
+
+def spsolve_triangular(
+    A: Any,
+    b: Any,
+    lower: bool = True,
+    overwrite_A: bool = False,
+    overwrite_b: bool = False,
+    unit_diagonal: bool = False,
+) -> Any:
+    """The solution of a triangular system, by substitution."""
+    del overwrite_A, overwrite_b
+    matrix, right = sparse_or_dense(A), sparse_or_dense(b)
+    if not isinstance(matrix, SparseArray) or isinstance(right, SparseArray):
+        raise TraceError(f"spsolve_triangular takes a sparse matrix and a dense right-hand side\n  at {user_source()}")
+    if right.ndim not in (1, 2):
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {right.shape}.")
+    matrix = matrix if matrix.format != "coo" else matrix.tocsc()
+    options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
+    return matrix._call(sparse_forms.solve_triangular, right, **options)
+
+
+def array_of(form: str) -> Function:
+    """The constructor of a format."""
+
+    def make(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: Any = None) -> Any:
+        del copy, maxprint
+        if isinstance(arg1, SparseArray) or is_vector(arg1):
+            found = getattr(arg1, f"to{form}")()
+        elif isinstance(arg1, tuple) and len(arg1) in (2, 3) and shape is not None:
+            found = of_tuple(form, arg1, shape)
+        else:
+            raise TraceError(
+                f"{form}_array of traced values takes (data, (row, col)) or, if it is compressed, (data, indices, "
+                f"indptr), and shape=\n  at {user_source()}"
+            )
+        return found if dtype is None else found.astype(dtype)
+
+    return make
+
+
+def of_tuple(form: str, parts: tuple[Any, ...], shape: Any) -> SparseArray:
+    own = form if len(parts) == 3 else "coo"
+    positions = parts[1:] if len(parts) == 3 else parts[1]
+    data, first, second = (as_tracer(each) for each in (parts[0], *positions))
+    lengths = shape[::-1] if own == "csc" else shape
+
+    def lengths_of(*values: Value) -> Value:
+        extents = [shapes.resolve(each) if isinstance(each, Value) else int(each) for each in values]
+        return filled(number_as(0, np.dtype(bool)), (0, *extents))
+
+    found = SparseArray(data, Pattern(own, with_one_dtype(first, second), apply(lengths_of, *lengths)))
+    return found.asformat(form)
+
+
+def with_one_dtype(first: Tracer, second: Tracer) -> tuple[Tracer, Tracer]:
+    """Positions as integers of 32 or 64 bits."""
+    for each in (first, second):
+        if each.dtype.kind not in "iu":
+            raise TypeError(f"positions of a sparse array must be integers, not {each.dtype}")
+    dtype = (
+        np.dtype(np.int32) if all(np.can_cast(each.dtype, np.int32) for each in (first, second)) else np.dtype(np.int64)
+    )
+    return first.astype(dtype), second.astype(dtype)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "spsolve_triangular": spsolve_triangular,
+    **sparse_blocks.FUNCTIONS,
+    **{f"{form}_array": array_of(form) for form in NAMES},
+}
+"""By the names of SciPy's functions and classes."""

@@ -1,0 +1,1 @@
+"""What a function reads, writes and calls beside its arguments."""

@@ -1,0 +1,118 @@
+"""The states of the world around a compiled function, of which it has versions: globals, closure cells, attributes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+from numbagraph.purity.reachable_code import Walk
+from numbagraph.purity.trace_profile import CodeKey, Profile
+from numbagraph.runtime.guards import Guards
+from numbagraph.tracing.user_code import OWN
+
+MOST_STATES = 8
+MOST_TRACES = 3
+"""How often a function is traced that changes what it reads, or whose names another thread binds to something else."""
+
+
+class Reach:
+    """What one compiled function reaches."""
+
+    def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
+        self._function = function
+        self._arguments = tuple(arguments)
+        self._walk: Walk | None = Walk(function, self._arguments)
+        self._called_back: frozenset[CodeKey] | None = None
+        """Code that is not guarded, as no trace has run it."""
+        self.guards = Guards(self._walk.guards.values())
+
+    def walk(self) -> Walk:
+        """What the function may run now, for one trace: contents and code may change, which no guard sees."""
+        found, self._walk = self._walk, None
+        return found or Walk(self._function, self._arguments)
+
+    def leave_out_callbacks(self, profile: Profile) -> bool:
+        """Guard nothing that only callbacks read, which see the world as it is when they are called; False if the trace
+        has run what is left out since an earlier one."""
+        if self._called_back is not None:
+            return self._called_back.isdisjoint(profile.run)
+        self._called_back = profile.called_back
+        if self._called_back:
+            needed = Walk(self._function, self._arguments, self._called_back).guards
+            self.guards = Guards(each for each in self.guards.guards if (id(each.owner), each.key) in needed)
+        return True
+
+
+class Surroundings:
+    """What the versions of one function have read of the world around it."""
+
+    def __init__(self, function: Any, described: str) -> None:
+        self.function = function
+        self.described = described
+        self._known: dict[Hashable, tuple[Reach, ...]] = {}
+        """By the static arguments, newest last."""
+        self._has_warned = False
+
+    def find(self, static: Hashable) -> Reach | None:
+        """The state that the world is in, if there are versions for it."""
+        return next((each for each in reversed(self._known.get(static, ())) if each.guards.hold()), None)
+
+    def add(self, static: Hashable, arguments: Sequence[Any]) -> tuple[Reach, Reach | None]:
+        """The state that the world is in, and the one whose versions go in its place, if there are too many."""
+        known = self._known.get(static, ())
+        found = Reach(self.function, arguments)
+        self._known[static] = (*known[-MOST_STATES + 1 :], found)
+        if len(known) < MOST_STATES:
+            return found, None
+        if not self._has_warned:
+            self._has_warned = True
+            names = ", ".join(dict.fromkeys(known[-1].guards.changed()))
+            warnings.warn(
+                f"{self.described} has been compiled {MOST_STATES} times because {names} was bound to something else: "
+                f"pass it as an argument, so that one version serves for all its values",
+                RuntimeWarning,
+                stacklevel=_depth(),
+            )
+        return found, known[0]
+
+    def clear(self) -> None:
+        self._known = {}
+
+
+class Made(NamedTuple):
+    """What was made of a function."""
+
+    found: Any
+    reach: Reach
+    """What the function read, as it was before."""
+    is_valid: bool
+    """Whether it was so afterwards. Otherwise ``found`` belongs to no state of the world, and must not be kept."""
+
+    def require_valid(self, described: str) -> None:
+        if not self.is_valid:
+            names = ", ".join(dict.fromkeys(self.reach.guards.changed())) or "what it reads"
+            raise RuntimeError(
+                f"{described}: {names} was bound to something else each of {MOST_TRACES} times that it was traced, and "
+                f"native callers keep what they are compiled with: pass it as an argument, or compile when it rests"
+            )
+
+
+def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any], attempts: int = MOST_TRACES) -> Made:
+    """What ``make`` gives while nothing changes that the function reads, or the last of its attempts."""
+    reach = look()
+    walk, profile = reach.walk(), Profile()
+    with profile.watching(walk.pure_callback) if walk.pure_callback is not None else nullcontext():
+        found = make(walk)
+    made = Made(found, reach, reach.guards.hold() and reach.leave_out_callbacks(profile))
+    return made if made.is_valid or attempts == 1 else make_while_unchanged(look, make, attempts - 1)
+
+
+def _depth() -> int:
+    """How far up the user's line stands, as a function that `add` calls counts it for a warning."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
+        frame, depth = frame.f_back, depth + 1
+    return depth

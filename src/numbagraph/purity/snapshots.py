@@ -1,0 +1,166 @@
+"""What an object holds, as it was before a trace: what has changed since, and how to undo it."""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict, deque
+from collections.abc import Collection, Iterator
+from types import CellType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numbagraph.tracing.tracer import Tracer
+from numbagraph.tracing.user_code import entries_of
+
+MISSING: Any = object()
+DEEPEST = 6
+"""How far a traced array may be inside of what was written, to be found there."""
+
+
+class Change(NamedTuple):
+    """A write: by which kind of bytecode, of which name, how to speak of what holds it, and what stands there now."""
+
+    kind: str
+    name: str
+    title: str
+    new: Any
+
+
+class Namespace:
+    """The attributes of an object (its ``__dict__``), or the globals of a module."""
+
+    def __init__(self, space: dict[str, Any], kind: str, title: str, names: Collection[str] | None = None) -> None:
+        self.space = space
+        self.kind = kind
+        self.title = title
+        self.old = dict(space) if names is None else {name: space.get(name, MISSING) for name in names}
+        self.names = names
+
+    def changes(self) -> Iterator[Change]:
+        for name in {*self.old, *self.space} if self.names is None else self.names:
+            new = self.space.get(name, MISSING)
+            if new is not self.old.get(name, MISSING):
+                yield Change(self.kind, name, self.title.format(name), new)
+
+    def restore(self, name: str) -> None:
+        old = self.old.get(name, MISSING)
+        if old is MISSING:
+            self.space.pop(name, None)
+        else:
+            self.space[name] = old
+
+
+class Attributes:
+    """Attributes that are not in a ``__dict__`` which can be written: those of classes and slots."""
+
+    def __init__(self, owner: Any, names: Collection[str], title: str) -> None:
+        self.owner = owner
+        self.title = title
+        self.old = {name: self.get(name) for name in names}
+
+    def get(self, name: str) -> Any:
+        if isinstance(self.owner, type):
+            return vars(self.owner).get(name, MISSING)
+        try:
+            return object.__getattribute__(self.owner, name)
+        except AttributeError:
+            return MISSING
+
+    def changes(self) -> Iterator[Change]:
+        for name, old in self.old.items():
+            new = self.get(name)
+            if new is not old:
+                yield Change("attribute", name, self.title.format(name), new)
+
+    def restore(self, name: str) -> None:
+        if self.old[name] is MISSING:
+            delattr(self.owner, name)
+        elif isinstance(self.owner, type):
+            setattr(self.owner, name, self.old[name])
+        else:
+            object.__setattr__(self.owner, name, self.old[name])
+
+
+class Cell:
+    """A variable of an enclosing function."""
+
+    def __init__(self, cell: CellType, name: str) -> None:
+        self.cell = cell
+        self.name = name
+        self.old = self.get()
+
+    def get(self) -> Any:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return MISSING
+
+    def changes(self) -> Iterator[Change]:
+        new = self.get()
+        if new is not self.old:
+            yield Change("cell", self.name, f"{self.name!r} of an enclosing function", new)
+
+    def restore(self, name: str) -> None:  # noqa: ARG002
+        if self.old is MISSING:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = self.old
+
+
+class Content:
+    """What a list, dict, set, deque or array holds."""
+
+    def __init__(self, container: Any, title: str) -> None:
+        self.container = container
+        self.title = title or "a container of an enclosing scope"
+        self.old: Any = container.copy() if isinstance(container, np.ndarray) else self.items()
+
+    def items(self) -> list[Any]:
+        """The elements, or keys and values in turn."""
+        if isinstance(self.container, dict):
+            return [each for pair in dict.items(self.container) for each in pair]
+        return list.copy(self.container) if isinstance(self.container, list) else list(self.container)
+
+    def changes(self) -> Iterator[Change]:
+        if isinstance(self.old, np.ndarray):
+            same = self.container.tobytes() == self.old.tobytes()
+        else:
+            new = self.items()
+            same = len(new) == len(self.old) and all(map(operator.is_, new, self.old))
+        if not same:
+            yield Change("content", "", self.title, self.container)
+
+    def restore(self, name: str) -> None:  # noqa: ARG002
+        container = self.container
+        if isinstance(container, np.ndarray):
+            container[...] = self.old
+        elif isinstance(container, dict):
+            kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict  # of a Counter, update adds
+            kind.clear(container)
+            for key, value in zip(self.old[::2], self.old[1::2], strict=True):
+                kind.__setitem__(container, key, value)
+        elif isinstance(container, list):
+            list.__setitem__(container, slice(None), self.old)
+        else:
+            container.clear()
+            (container.extend if isinstance(container, deque) else container.update)(self.old)
+
+
+Held = Namespace | Attributes | Cell | Content
+
+
+def tracer_in(value: Any, depth: int = DEEPEST) -> Tracer | None:
+    """A traced array inside a value, or None."""
+    kind = type(value)
+    if issubclass(kind, Tracer):
+        return value
+    if not depth or issubclass(kind, (str, bytes, int, float, complex, np.ndarray, type)):
+        return None
+    if issubclass(kind, dict):
+        parts: Any = dict.values(value)
+    elif issubclass(kind, (list, tuple, set, frozenset, deque)):
+        parts = value
+    else:
+        parts = (entries_of(value) or {}).values()
+    return next((found for each in list(parts) if (found := tracer_in(each, depth - 1)) is not None), None)

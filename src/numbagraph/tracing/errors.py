@@ -1,0 +1,163 @@
+"""Errors of traced functions, with the line of the user's code that they are about."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
+from numbagraph.tracing.user_code import library_of
+
+_BESIDE = (Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy", "numba", "optree"))
+_LIBRARIES = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], *_BESIDE))
+
+
+class TraceError(TypeError):
+    """Something that cannot be done with an array whose elements are not known yet."""
+
+    __module__ = "numbagraph.errors"
+
+
+class UnknownValueError(TraceError):
+    """What Python asks for is not known while a function is traced: a truth, a number, a text, a length."""
+
+    __module__ = "numbagraph.errors"
+
+
+class SideEffectError(TraceError):
+    """A function that does or reads something that would happen once, while it is traced, and not in each call."""
+
+    __module__ = "numbagraph.errors"
+
+
+class EscapedError(TraceError):
+    """A traced array that is used outside of the trace that it belongs to."""
+
+    __module__ = "numbagraph.errors"
+
+
+class Unconvertible(TraceError):
+    """A function whose loops and branches cannot be captured, for lack of source."""
+
+
+class OnlyTraced:
+    """Something that has a meaning only while a function is traced."""
+
+    __slots__ = ()
+    advice = "return arrays and numbers"
+    has_operators = False
+    """Whether it is asked for the operators that it has in common with arrays."""
+
+    def operand(self) -> Any:
+        """What it is as an operand."""
+        return self
+
+    def arrays(self) -> tuple[Any, ...]:
+        """The traced arrays that calls of it change."""
+        return ()
+
+
+class ListFull(RuntimeError):
+    """A list has become longer than there is room for: the function is traced once more, with more."""
+
+
+def user_source() -> Source | None:
+    """The line of the user's code that is being run: the innermost frame outside of these libraries."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_LIBRARIES):
+            return Source(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+def calling_source() -> str:
+    """The same in words; where a library stands between, the line that calls the library."""
+    inner, frame = user_source(), sys._getframe(1)
+    while frame is not None:
+        if library_of(frame.f_code.co_filename) is None:
+            found = Source(frame.f_code.co_filename, frame.f_lineno)
+            return str(found) if found == inner else f"{found}, which calls {inner}"
+        frame = frame.f_back
+    return str(inner)
+
+
+def unread_caller() -> str | None:
+    """The name of the user's function that calls a library, if its source is not known."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and library_of(frame.f_code.co_filename) is not None:
+        frame = frame.f_back
+    is_read = frame is None or linecache.getlines(frame.f_code.co_filename)
+    return None if frame is None or is_read else frame.f_code.co_name
+
+
+def called_library(innermost: FrameType | None) -> str:
+    """The library's function that the user's code has called, or has handed over to be traced; ``innermost`` is its
+    frame, or that of what it calls."""
+    frame, found = innermost, "a function that was called on it"
+    own = str(Path(__file__).parents[1])
+    while frame is not None and library_of(frame.f_code.co_filename) is not None:
+        if frame.f_code.co_filename.startswith(own):
+            break
+        found = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        frame = frame.f_back
+    return found
+
+
+def is_located(error: Exception) -> bool:
+    """Whether the message has the user's line."""
+    return "\n  at " in str(error)
+
+
+def located(
+    error: Exception, function: Callable[..., Any], operands: tuple[Any, ...], source: Source | None
+) -> Exception:
+    """The same error with the user's line, the operation and the operands' types in its message."""
+    text = str(error)
+    if "\n  in " in text:
+        return error
+    name = getattr(function, "name", getattr(function, "__name__", str(function)))
+    types = ", ".join(str(each.type) for each in operands)
+    message = f"{text}\n  in {name}({types})\n  at {source}"
+    special = (np.linalg.LinAlgError, np.exceptions.AxisError, shapes.ShapeError, NotImplementedError)
+    kinds = (*special, TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
+    return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
+
+
+def kept(value: Value | None, described: str = "another function") -> EscapedError:
+    """The error for an array that a function left somewhere while it was traced."""
+    where = f"; it was made at {value.source}" if isinstance(value, Node) else ""
+    return EscapedError(
+        f"a traced array was kept after the trace that it belongs to, that of {described}{where}. Nobody knows its "
+        f"elements: return it from the function instead\n  at {user_source()}"
+    )
+
+
+def misplaced(described: str, user: str | None) -> EscapedError:
+    """The error for an array of a trace that goes on, but elsewhere: around that of ``user``, or on another thread."""
+    where = f"while {user} is traced" if user is not None else "on another thread"
+    return EscapedError(
+        f"a traced array of {described} is used {where}, which knows nothing of it: pass it as an argument, or "
+        f"call the function that is not compiled\n  at {user_source()}"
+    )
+
+
+def require_own(graph: Graph) -> None:
+    """Require that a traced graph depends on its own inputs alone, and their lengths."""
+    inputs = set(graph.inputs)
+    lengths = {extent for each in graph.inputs for extent in extent_values(each.type)}
+    lengths |= {shapes.resolve(each) for each in lengths}
+    for value in graph.values:
+        foreign = isinstance(value, Input) and value not in inputs
+        if foreign or (isinstance(value, Dim) and value not in lengths and shapes.resolve(value) not in lengths):
+            users = (each for each in graph.values if isinstance(each, Node) and value in each.inputs)
+            raise kept(next(users, None))

@@ -1,0 +1,157 @@
+"""What writes into arrays while a function is traced: ``out=``, and NumPy's functions that write into an argument."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.ir.op import is_elementwise, load
+from numbagraph.ir.values import Value
+from numbagraph.ops import masks
+from numbagraph.ops.shape import broadcast_value
+from numbagraph.tracing.concretization import Unknown
+from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.trace import refused
+
+
+class Named:
+    """A function with the name under which an error should speak of it, and what it stands for."""
+
+    def __init__(self, name: str, function: Callable[..., Any], stands_for: Any = None) -> None:
+        self.name = name
+        self.function = function
+        self.stands_for = stands_for
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+def not_traced(text: str) -> TraceError:
+    """NumPy's own array: one that the function has made is traced where the function is converted."""
+    advice = (
+        "pass an array from outside of the function as an argument, assign to a copy (y = np.array(y)), or return what "
+        "it would become (y = y + x)"
+    )
+    return refused(TraceError(f"{text}: {advice}\n  at {user_source()}"))
+
+
+@lru_cache(1024)
+def names_by_position(function: Callable[..., Any]) -> tuple[str, ...]:
+    """What a function calls the arguments that it takes by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(each.name for each in parameters if each.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def out_by_name(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments by position of a call, up to ``out``: that and those after it get their names."""
+    names = names_by_position(function) if len(args) > 1 else ()
+    place = names.index("out") if "out" in names else len(args)
+    if place >= len(args) or args[place] is None:
+        return args
+    kwargs.update(zip(names[place:], args[place:], strict=False))
+    return args[:place]
+
+
+def target_of(out: Any, name: str) -> Any:
+    """The array that ``out=`` says results are written into."""
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(target, Unknown):
+        raise not_traced(f"out= of {name} must be one traced array")
+    if not target._is_array and not target._foreign:  # type: ignore[attr-defined]
+        raise TypeError(f"out= of {name} must be an array, not a number: x[i : i + 1]\n  at {user_source()}")
+    return target
+
+
+def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, ...], casting: str) -> Any:
+    """What ``out=`` and ``where=`` of a ufunc ask for."""
+
+    def written(own: Value, where: Any, *values: Any) -> Value:
+        return masks.computed_under(own, where, function, [as_value(each) for each in values], casting)
+
+    return target_of(out, function.name)._rebind(Named(function.name, written), where, *inputs)
+
+
+def write_into(
+    out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], casting: str = "same_kind"
+) -> Any:
+    """What ``out=`` asks for: the result of a call becomes what another array holds."""
+    name = getattr(function, "name", getattr(function, "__name__", str(function)))
+    stands_for = getattr(function, "stands_for", function)
+    broadcasts, ufunc = is_elementwise(stands_for), ufunc_of_reduction(name, stands_for)
+
+    def written(own: Value, *values: Any) -> Any:
+        if name in JOINING:
+            return function(*values, **options, dtype=own.dtype)
+        if ufunc is not None and options.get("dtype") is None:
+            values = (in_dtype_of_both(own, as_value(values[0]), ufunc), *values[1:])
+        result = function(*values, **options)
+        if casting == "unsafe" or ufunc is not None or name in CAST_INTO:
+            result = convert(as_value(result), own.dtype)
+        return broadcast_value(result, own.shape) if broadcasts else result
+
+    if name in JOINING and options.pop("dtype", None) is not None:
+        raise TypeError(f"{name}() only takes `out` or `dtype` as an argument, but both were provided.")
+    return target_of(out, name)._rebind(Named(name, written), *args)
+
+
+JOINING = frozenset(("concatenate", "stack"))
+"""Functions that convert what they are given to the dtype of ``out=``, by their own ``casting=``."""
+
+CAST_INTO = frozenset("all any nanmax nanmean nanmin nanstd nanvar std var".split())
+"""Functions that write results of whatever dtype into ``out=``, besides those that a ufunc reduces."""
+
+REDUCTIONS = {
+    **dict.fromkeys(("cumsum", "mean", "nancumsum", "nansum", "sum"), np.add),
+    **dict.fromkeys(("cumprod", "nancumprod", "nanprod", "prod"), np.multiply),
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def ufunc_of_reduction(name: str, stands_for: Any) -> np.ufunc | None:
+    """The ufunc by which a function combines elements; a method of a ufunc is said to stand for (ufunc, method)."""
+    return stands_for[0] if isinstance(stands_for, tuple) else REDUCTIONS.get(name)
+
+
+def in_dtype_of_both(own: Value, operand: Value, ufunc: np.ufunc) -> Value:
+    """What a reduction with ``out=`` combines: elements of the dtype that the ufunc's loop has for those of the array
+    and of what is written into."""
+    return convert(operand, reduction_dtype(ufunc, own.dtype, operand.dtype))
+
+
+def reduction_dtype(ufunc: np.ufunc, own: np.dtype, operand: np.dtype) -> np.dtype:
+    return np.dtype(ufunc.resolve_dtypes((own, operand, None), casting="unsafe", reduction=True)[1])
+
+
+def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> None:
+    """What a NumPy function does that writes into its first argument."""
+    if not isinstance(array, Unknown):
+        raise not_traced(f"numpy.{name} must write into a traced array")
+    array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]
+
+
+_WRITING = "numbagraph.ops.writing"
+
+WRITERS: dict[Any, Callable[..., None]] = {
+    np.copyto: lambda dst, src, casting="same_kind", where=True: written(
+        "copyto", masks.copied, dst, src, casting, where
+    ),
+    np.putmask: lambda a, mask, values: written("putmask", masks.put_mask, a, mask, values),
+    np.fill_diagonal: lambda a, val, wrap=False: written(
+        "fill_diagonal", load(f"{_WRITING}:diagonal_filled"), a, val, wrap
+    ),
+    np.put: lambda a, ind, v, mode="raise": written("put", load(f"{_WRITING}:values_put"), a, ind, v, mode),
+    np.put_along_axis: lambda arr, indices, values, axis: written(
+        "put_along_axis", load(f"{_WRITING}:put_along"), arr, indices, values, axis
+    ),
+    np.place: lambda arr, mask, vals: written("place", masks.place_mask, arr, mask, vals),
+}
+"""Functions that write into their first argument."""

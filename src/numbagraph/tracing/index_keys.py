@@ -1,0 +1,65 @@
+"""Keys of ``x[key]`` whose masks are known while a function is traced: positions take their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir import shapes
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.values import Value
+from numbagraph.ops.indexing import KnownMask
+from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.trace import refused
+
+InputOf = Callable[[np.ndarray], Any]
+"""What makes an array part of the graph."""
+
+
+def with_known_masks(key: Any, input_of: InputOf) -> Any:
+    """A key with the positions that its masks select, where their elements are known."""
+    if isinstance(key, tuple):
+        return tuple(with_known_masks(part, input_of) for part in key)
+    if isinstance(key, slice) and isinstance(step := getattr(key.step, "value", None), Value):
+        require_known_step(step)
+    mask = known_mask(key)
+    return key if mask is None else KnownMask(mask.shape, tuple(map(input_of, mask.nonzero())))
+
+
+def require_known_step(step: Value) -> None:
+    """Raise for a slice whose step is traced. A converted function is asked again, which can assign to one."""
+    if not isinstance(shapes.resolve(step), int):
+        raise refused(
+            TraceError(
+                f"the step of a slice that is read must be known when the function is traced: name it in "
+                f"static_argnames, or read x[np.arange(start, stop, step)]\n  at {user_source()}"
+            )
+        )
+
+
+def assigned_key(key: Any, update: Any, ndim: int, input_of: InputOf) -> Any:
+    """The key of ``x[key] = update``, for ``x`` of some rank. What is assigned to all selected elements alike need not
+    know where they are: a mask then stays an array, as one does that is known only when the function runs."""
+    is_array = bool(getattr(update, "ndim", 0)) or isinstance(update, (list, tuple))
+    parts = key if isinstance(key, tuple) else (key,)
+    if is_array and 0 < ndim == len(parts) and all(map(is_one_place, parts)):
+        text = "setting an array element with a sequence: the key is one element, and the value has dimensions"
+        raise ShapeError(f"{text}. Assign its element (value[0], value.item()), or to a slice")
+    mask = known_mask(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
+    return with_known_masks(key, input_of) if is_array or mask is None or not mask.size else mask
+
+
+def is_one_place(part: Any) -> bool:
+    """Whether part of a key is a position, known or traced."""
+    if hasattr(part, "ndim"):
+        return not part.ndim and part.dtype.kind in "iu"
+    return hasattr(part, "__index__") and not isinstance(part, bool)
+
+
+def known_mask(part: Any) -> np.ndarray | None:
+    """A mask whose elements are known."""
+    if isinstance(part, list) and part and all(isinstance(each, (bool, np.bool_, list)) for each in part):
+        part = np.asarray(part)
+    return part if isinstance(part, np.ndarray) and part.ndim and part.dtype == np.bool_ else None

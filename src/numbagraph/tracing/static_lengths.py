@@ -1,0 +1,75 @@
+"""Versions for one shape of each argument alone, for what cannot be traced with lengths that stay open.
+
+Lengths are symbolic, and one version serves for all of them. A function that calls what needs numbers (a function of
+JAX, whose shapes are part of its program) raises `LengthsNeeded` while it is traced; it is traced once more with the
+lengths of the arguments that it was called with, and from then on has a version for each shape. Where that is not
+enough, it has one for each value of those arguments that are integers of Python's, too: a loop in which an array
+becomes longer from step to step has steps that are known then.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir import shapes
+from numbagraph.ir.values import Node, Value, extent_values, toposort
+from numbagraph.runtime.arguments import Abstract, Placeholder
+from numbagraph.tracing.trace import LengthsNeeded, current_trace
+from numbagraph.tracing.tracer import Tracer
+
+
+class Known(enum.IntEnum):
+    """What a version is made for alone."""
+
+    NOTHING = 0
+    LENGTHS = 1
+    NUMBERS = 2
+    """The lengths, and the integers of Python's."""
+
+
+def known_shape(value: Value, what: str) -> tuple[int, ...]:
+    """The shape of a value, in numbers."""
+    shape = tuple(map(shapes.resolve, value.shape))
+    numbers = tuple(extent for extent in shape if isinstance(extent, int))
+    if len(numbers) < len(shape):
+        made = reversed(toposort([*extent_values(value.type), value]))
+        source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)
+        place = "" if source is None else f"\n  at {source}"
+        raise LengthsNeeded(
+            f"{what} needs lengths that are known before it runs, and one of {value.type} follows from elements, or "
+            "from the arguments of a caller in native code: reduce what a mask selects, and call it from Python"
+            f"{place}"
+        )
+    return numbers
+
+
+def lengths_of(leaves: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+    """The shapes of arguments."""
+    if any(isinstance(leaf, Placeholder) for leaf in leaves):
+        raise LengthsNeeded("a function that is called with arrays of any length cannot be compiled for one of them")
+    return tuple(leaf.shape if isinstance(leaf, Abstract) else np.shape(leaf) for leaf in leaves)
+
+
+def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> None:
+    """Require that traced arguments have known lengths, before anything is done with them. So have captured arrays."""
+    trace = current_trace()
+    if trace is not None:
+        trace.captured.have_known_lengths = True
+    for leaf, known in zip(leaves, lengths, strict=True):
+        if isinstance(leaf, Tracer):
+            for extent, length in zip(leaf.value.shape, known, strict=True):
+                shapes.require_same(extent, length, f"an argument must have shape {known}")
+
+
+def integers_of(leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """Those arguments that are integers of Python's; None in place of others."""
+    return tuple((type(leaf), leaf) if type(leaf) in (bool, int) else None for leaf in leaves)
+
+
+def with_integers(leaves: Sequence[Any], integers: Sequence[Any]) -> list[Any]:
+    """Traced arguments, with integers that are known in their places."""
+    return [leaf if known is None else known[1] for leaf, known in zip(leaves, integers, strict=True)]

@@ -1,0 +1,221 @@
+"""Which function is being traced on a thread, and which traced arrays belong to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Constant, Value
+from numbagraph.ops import effects
+from numbagraph.tracing.captured_arrays import Captured
+from numbagraph.tracing.errors import TraceError, kept, misplaced
+
+
+class Scope:
+    """Which trace a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
+    keeps arrays alive.)"""
+
+    __slots__ = ("aliases", "described", "ended", "facts", "journal", "parent", "used")
+
+    def __init__(self, described: str, parent: Scope | None = None) -> None:
+        self.described = described
+        """The function that is traced, with its line."""
+        self.ended = False
+        self.parent = parent
+        """Around a region, such as the body of a loop."""
+        self.aliases: dict[Value, None] = {} if parent is None else dict(parent.aliases)
+        """What derivatives are taken with respect to, here and around. A region is passed those from around, as it
+        computes none of them again."""
+        self.used: dict[Value, None] = dict(self.aliases)
+        """The values of the scopes around this one that are used in it, and all aliases that there are around it: an op
+        may look through the value that it is given (that of a transposed matrix, the operand of a negation)."""
+        self.facts: dict[Value, bool] = {}
+        """Conditions whose truth is known here."""
+        self.journal: Any = None
+        """What notes the arrays from outside that are written in a region; without it, they cannot be."""
+
+    def is_inside(self, owner: Scope) -> bool:
+        """Whether this is a region somewhere inside of another scope."""
+        scope: Scope | None = self
+        while scope is not None and scope is not owner:
+            scope = scope.parent
+        return scope is not None
+
+    def admits(self, owner: Scope, value: Value) -> bool:
+        """Whether a value of another scope may be used in this one; if so, it is noted."""
+        inner: list[Scope] = []
+        scope: Scope | None = self
+        while scope is not None and scope is not owner:
+            inner.append(scope)
+            scope = scope.parent
+        if scope is None:
+            return False
+        for each in inner:
+            each.used[value] = None
+        return True
+
+    def note_read(self, array: Any, owner: Scope) -> None:
+        """Note that an array of another scope is read in this one, and in those between."""
+        while array._parent is not None:
+            array = array._parent
+        scope: Scope | None = self
+        while scope is not None and scope is not owner:
+            if scope.journal is not None:
+                scope.journal.read[id(array)] = array
+            scope = scope.parent
+
+    def refusal(self, value: Value | None) -> TraceError:
+        """The error for the use of an array, that has a value, where another trace is active, or none."""
+        if self.ended:
+            return kept(value, self.described)
+        return misplaced(self.described, active.scope.described if active.scope is not None else None)
+
+
+class Trace:
+    """One function being traced: the arrays that it captures, and what it requires of its arguments."""
+
+    def __init__(self, guards: shapes.GuardCollector, converts: bool = False, stabilises: bool = True) -> None:
+        self.guards = guards
+        self.captured = Captured()
+        self.aliases = 0
+        self.converts = converts
+        """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
+        self.stabilises = stabilises
+        """Whether formulas may become forms that are finite where they, as they are written, are not."""
+        self.loop: Any = None
+        """What is known of the loops in the body of the captured loop that is being traced."""
+        self.shared: dict[Any, Any] | None = None
+        """What shared variables are by now, if callers have a place for them.
+
+        See `numbagraph.jit.shared_variables.Binding`.
+        """
+        self.picked: dict[int, Any] = {}
+        """The lists that were taken from lists at traced places, by identity: they are copies."""
+        self.bound: dict[int, Any] = {}
+        """The lists and the like that two variables may share, as a loop or a branch has bound them, by identity."""
+        self.may_alias: dict[int, tuple[Any, list[Any]]] = {}
+        """The lists and the like that may be others, which nobody reads any more once they change, by identity."""
+        self.made: dict[int, Any] = {}
+        """The lists and the like that converted code has made outside of loops and branches, by identity."""
+        self.keyed: dict[int, tuple[Any, Any]] = {}
+        """The dicts and sets that converted code has made, with the places where it did, by identity."""
+        self.changed: dict[int, Any] = {}
+        """Those lists, and others, that loops and branches have made longer or shorter."""
+        self.inputs: tuple[Value, ...] = ()
+        """The arguments, as values of the graph."""
+        self.room = 1
+        """How many times the usual room lists have that loops make longer."""
+        self.drawn: list[Any] = []
+        """The states, as traced arrays, of the generators of random numbers among the arguments."""
+        self.order: Value | None = effects.first()
+        """What the last effect gave, or what the next one takes; None in a region that is not given it."""
+
+    def alias(self, value: Value) -> Value:
+        """A stand-in for a value that no other use of it shares."""
+        self.aliases += 1
+        found = registry["alias"].bind(value, number=self.aliases)
+        if active.scope is not None:
+            active.scope.aliases[found] = None
+        return found
+
+
+class Active(threading.local):
+    trace: Trace | None = None
+    refusal: TraceError | None = None
+    """The last of them."""
+    refusals = 0
+    """How often traced arrays have been asked for what nobody knows yet."""
+    scope: Scope | None = None
+    """Of `trace`. None, too, for the shape functions of loops, which run outside of traces on tracers of their own."""
+
+    def __init__(self) -> None:
+        self.widened: dict[Any, Any] = {}
+        """The dtypes of lists by where they are made, as an earlier trace of the same function has found them."""
+
+
+active = Active()
+
+
+E = TypeVar("E", bound=TraceError)
+
+
+def refused(error: E) -> E:
+    """The same error, of which it is known that it was made."""
+    active.refusals += 1
+    active.refusal = error
+    return error
+
+
+class CaptureError(TraceError):
+    """Something in a function's control flow that cannot be traced."""
+
+    __module__ = "numbagraph.errors"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        refused(self)
+
+
+class LengthsNeeded(TraceError):
+    """A length must be known while the function is traced (`numbagraph.tracing.static_lengths`)."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        refused(self)
+
+
+@contextmanager
+def tried() -> Iterator[None]:
+    """Errors of tracing that are caught here are no errors of the function: something else is tried then."""
+    before = active.refusals
+    try:
+        yield
+    except Exception:
+        active.refusals = before
+        raise
+
+
+def current_trace() -> Trace | None:
+    return active.trace
+
+
+def apart(value: Value) -> Value:
+    """An argument of a function that has a rule for its derivative, as a value that nothing is simplified with:
+    ``-(-x)`` is ``x``, which is no argument."""
+    trace = current_trace()
+    if trace is None or value.dtype.kind not in "fc" or isinstance(value, Constant):
+        return value
+    return trace.alias(value)
+
+
+@contextmanager
+def region(described: str) -> Iterator[Scope]:
+    """Everything inside belongs to a region of the graph that is being traced."""
+    previous = active.scope
+    active.scope = scope = Scope(described, previous)
+    try:
+        yield scope
+    finally:
+        scope.ended = True
+        active.scope = previous
+
+
+@contextmanager
+def tracing(described: str = "a function", converts: bool = False, stabilises: bool = True) -> Iterator[Trace]:
+    """Everything inside belongs to one graph."""
+    previous = active.trace, active.scope
+    scope = Scope(described)
+    with shapes.collect_guards() as guards:
+        trace = Trace(guards, converts, stabilises)
+        if active.trace is not None:
+            trace.room = active.trace.room
+        active.trace, active.scope = trace, scope
+        try:
+            yield trace
+        finally:
+            scope.ended = True
+            active.trace, active.scope = previous
