@@ -39,7 +39,7 @@ NESTED = ("histogramdd",)
 """Their results are tuples in tuples, which `check_batching` does not compare."""
 
 DEFINED = ("stop_gradient",)
-"""Their derivatives are what somebody says, not what finite differences are: see frontend/test_api_derivatives.py."""
+"""Their derivatives are what somebody says, not what finite differences are: see tests/api/test_derivatives.py."""
 
 
 def can_change(call):

@@ -305,7 +305,7 @@ def test_results_that_share_memory_are_caught(what, fault, backend, monkeypatch)
 
 
 def missing_bounds_check():
-    """What tests/frontend/test_errors.py asks of an index that is out of bounds."""
+    """What tests/tracing/test_errors.py asks of an index that is out of bounds."""
     f = graph_jit(lambda x, i: x[i] + 1)
     with pytest.raises(IndexError, match="out of bounds"):
         f(np.arange(5.0), np.array([0, 5]))
@@ -319,7 +319,7 @@ def test_a_missing_bounds_check_is_caught(monkeypatch):
 
 
 def missing_guard():
-    """What tests/frontend/test_errors.py asks of lengths that differ."""
+    """What tests/tracing/test_errors.py asks of lengths that differ."""
     f = graph_jit(lambda x, y: x + y)
     with pytest.raises(ValueError, match="broadcast"):
         f(np.ones(3), np.ones(4))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.frontend import test_compositions
+from tests.api import test_compositions
 from tests.support.faults import go_through_points
 
 

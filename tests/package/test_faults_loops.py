@@ -14,10 +14,10 @@ from numbagraph.loops import copies
 from numbagraph.ops.control import scan as scan_op
 from numbagraph.tracing import regions
 from numbagraph.transforms.interpret import Evaluation
-from tests.frontend import test_checks
-from tests.frontend.test_assignments_in_loops import exchanged, plain_exchanged, plain_read_after, read_after
-from tests.frontend.test_loops import PROGRAMS, assert_close, floats, numeric_gradient, total
+from tests.api.test_loops import PROGRAMS, assert_close, floats, numeric_gradient, total
+from tests.capture.test_assignments import exchanged, plain_exchanged, plain_read_after, read_after
 from tests.loops import test_hoisting
+from tests.tracing import test_checks
 
 
 @pytest.fixture(autouse=True)

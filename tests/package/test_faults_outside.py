@@ -12,12 +12,12 @@ from numbagraph.purity import outer_state as outside
 from numbagraph.purity import reachable_code as reach
 from numbagraph.purity import snapshots as held
 from numbagraph.runtime import guard_records, guards
-from tests.frontend import test_frozen, test_outside, test_outside_ways
-from tests.frontend.test_array_classes import check_class
-from tests.frontend.test_frozen import check_refused
-from tests.frontend.test_outside import check_write
-from tests.frontend.test_outside_ways import check_way
+from tests.purity import test_nondeterminism, test_outer_state, test_reachable_writes
+from tests.purity.test_nondeterminism import check_refused
+from tests.purity.test_outer_state import check_write
+from tests.purity.test_reachable_writes import check_way
 from tests.support.rebinding import PLACES, check_rebinding
+from tests.tracing.test_array_classes import check_class
 
 ZERO, ZEROS = ctypes.c_int64(0), (ctypes.c_int64 * 3)()
 FAILURES = (AssertionError, pytest.fail.Exception, TypeError)
@@ -27,8 +27,8 @@ FAILURES = (AssertionError, pytest.fail.Exception, TypeError)
 def own_facts(monkeypatch):
     """What is found out about code with a fault is forgotten afterwards, and what was written there is undone."""
     monkeypatch.setattr(bytecode, "_known", {})
-    stores = [(vars(each), dict(vars(each))) for each in (test_outside.STATE, test_outside_ways.STORE)]
-    state = test_outside.STATE
+    stores = [(vars(each), dict(vars(each))) for each in (test_outer_state.STATE, test_reachable_writes.STORE)]
+    state = test_outer_state.STATE
     contents = [(each, each.copy()) for each in (state.log, state.table, state.queue, state.unique)]
     yield
     for space, old in stores:
@@ -37,7 +37,7 @@ def own_facts(monkeypatch):
     for container, old in contents:
         container.clear()
         (container.extend if hasattr(container, "extend") else container.update)(old)
-    state.buffer[:] = test_outside_ways.STORE.buffer[:] = 0
+    state.buffer[:] = test_reachable_writes.STORE.buffer[:] = 0
 
 
 def caught(check, *arguments):
@@ -130,15 +130,15 @@ def test_a_name_that_is_not_suspicious_is_caught(name, monkeypatch):
     monkeypatch.setattr(reach, "suspicious_names", frozenset)
     monkeypatch.setattr(reach, "spelled", lambda *_: None)
     caught(check_refused, name)
-    assert test_frozen.REFUSED[name]
+    assert test_nondeterminism.REFUSED[name]
 
 
 # ---- what is written ----
 
 WRITES = {
-    held.Namespace: test_outside.with_attribute,
-    held.Attributes: test_outside.with_slot,
-    held.Content: test_outside.with_append,
+    held.Namespace: test_outer_state.with_attribute,
+    held.Attributes: test_outer_state.with_slot,
+    held.Content: test_outer_state.with_append,
 }
 
 
@@ -146,7 +146,7 @@ WRITES = {
 def test_a_write_that_is_not_undone_is_caught(kind, monkeypatch):
     monkeypatch.setattr(kind, "restore", lambda self, name: None)
     with monkeypatch.context() as slots:
-        slots.setattr(test_outside.SLOTTED, "k", 0.0)
+        slots.setattr(test_outer_state.SLOTTED, "k", 0.0)
         caught(check_write, WRITES[kind])
 
 
@@ -154,7 +154,7 @@ def test_a_write_that_is_not_undone_is_caught(kind, monkeypatch):
 def test_a_write_that_is_not_seen_is_caught(kind, monkeypatch):
     monkeypatch.setattr(kind, "changes", lambda self: iter(()))
     with monkeypatch.context() as slots:
-        slots.setattr(test_outside.SLOTTED, "k", 0.0)
+        slots.setattr(test_outer_state.SLOTTED, "k", 0.0)
         caught(check_write, WRITES[kind])
 
 

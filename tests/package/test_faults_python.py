@@ -18,8 +18,9 @@ from numbagraph.rewrite import fold_captured as capture
 from numbagraph.runtime import replay
 from numbagraph.tracing import regions
 from numbagraph.transforms import interpret
-from tests.frontend import test_callbacks, test_callbacks_kept, test_callbacks_state, test_prints
-from tests.frontend.test_prints import printed
+from tests.api import test_callback_lifetimes, test_callbacks, test_debug_print
+from tests.api.test_debug_print import printed
+from tests.purity import test_callback_state
 
 __all__ = ["printed"]
 
@@ -75,25 +76,25 @@ CALLBACKS: dict[str, tuple[list[tuple[Any, str, Any]], Check]] = {
     ),
     "what is traced as well is read by the callback alone": (
         [(trace_profile.Profile, "called_back", property(lambda self: frozenset(self._given)))],
-        lambda: test_callbacks_state.test_a_function_that_is_traced_as_well("traced"),
+        lambda: test_callback_state.test_a_function_that_is_traced_as_well("traced"),
     ),
     "rules keep the functions of callbacks": (
         [(engine.registry, "holds", lambda op: True)],
-        test_callbacks_kept.test_the_function_lives_as_long_as_the_version,
+        test_callback_lifetimes.test_the_function_lives_as_long_as_the_version,
     ),
 }
 PRINTS: dict[str, tuple[list[tuple[Any, str, Any]], Check]] = {
     "the search for an error prints": (
         [(interpret.Effects, "suppressed", lambda self: nullcontext())],
-        lambda lines: test_prints.test_nothing_is_printed_again_when_a_call_fails(lines, "numba"),
+        lambda lines: test_debug_print.test_nothing_is_printed_again_when_a_call_fails(lines, "numba"),
     ),
     "a call that fails is run again": (
         [(Outputs, "behind_effects", unmarked), (replay, "stop_of", lambda *args: None)],
-        lambda lines: test_prints.test_nothing_is_printed_again_when_a_call_fails(lines, "numba"),
+        lambda lines: test_debug_print.test_nothing_is_printed_again_when_a_call_fails(lines, "numba"),
     ),
     "derivatives print again": (
         [(each, "without_effects", lambda region: region) for each in (scan, switch, while_pullback)],
-        lambda lines: test_prints.test_gradients_print_what_the_function_does(lines, "numba"),
+        lambda lines: test_debug_print.test_gradients_print_what_the_function_does(lines, "numba"),
     ),
 }
 

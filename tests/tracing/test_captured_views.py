@@ -6,7 +6,7 @@ import pytest
 import numbagraph
 from numbagraph import graph_jit
 from numbagraph import numpy as xp
-from tests.frontend.test_views import run
+from tests.tracing.test_views import run
 
 
 def test_views_of_arrays_of_an_enclosing_scope():

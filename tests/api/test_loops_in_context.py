@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from tests.frontend.test_loop_attacks import plain_rows, rows
-from tests.frontend.test_loops import assert_close, numeric_gradient
+from tests.api.test_loops import assert_close, numeric_gradient
+from tests.api.test_odd_loops import plain_rows, rows
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(5, 3))

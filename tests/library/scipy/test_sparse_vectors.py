@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from numbagraph import TraceError, grad, graph_jit, vmap
-from tests.frontend.test_sparse_pairs import FORMATS, doubled, random
+from tests.library.scipy.test_sparse_binary import FORMATS, doubled, random
 
 MATRIX = random(4, 6, seed=3)
 SQUARE = random(6, 6, seed=4)

@@ -8,7 +8,7 @@ import pytest
 import numbagraph as ng
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Dim, toposort
-from tests.frontend.test_sums_in_steps import differences
+from tests.api.test_accumulated_cotangents import differences
 
 RNG = np.random.default_rng(11)
 

@@ -12,7 +12,7 @@ from numpy._core import _umath_tests
 import numbagraph as ng
 from numbagraph import grad, graph_jit, gufunc, vmap
 from numbagraph.blockwise.signature import SignatureError
-from tests.frontend.test_gufunc_loops import doubled
+from tests.api.test_gufunc_loops import doubled
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(4, 3, 5)), RNG.normal(size=(3, 5))

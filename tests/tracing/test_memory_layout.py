@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from tests.frontend.test_numpy_options import check, outcome
+from tests.library.numpy.test_options import check, outcome
 
 WHOLE = np.arange(12.0).reshape(3, 4)
 

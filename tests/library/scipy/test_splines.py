@@ -5,7 +5,7 @@ import pytest
 from scipy import interpolate
 
 from numbagraph import grad, graph_jit, scan, vmap
-from tests.frontend.test_scipy import check, check_error, slope_error
+from tests.library.scipy.test_functions import check, check_error, slope_error
 
 RNG = np.random.default_rng(4)
 KNOTS = np.cumsum(RNG.uniform(0.1, 1.0, 9))

@@ -285,7 +285,7 @@ def test_gradients_of_segments(segments: int) -> None:
 MEMORY = """
 import numpy as np
 import numbagraph
-from tests.frontend.test_while_gradients import in_segments
+from tests.api.test_while_gradients import in_segments
 
 def grown(segments):
     gradient = numbagraph.graph_jit(numbagraph.grad(in_segments), static_argnames="segments")

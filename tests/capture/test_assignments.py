@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from tests.frontend.test_loops import W, X, assert_close, branches, numeric_gradient, total
+from tests.api.test_loops import W, X, assert_close, branches, numeric_gradient, total
 
 RNG = np.random.default_rng(20)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from tests.frontend.test_capture_gradients import central_differences
+from tests.capture.test_gradients import central_differences
 
 X = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
 ARGUMENTS = [X, -np.abs(X), np.array([5.0, -1.0, 2.5, -0.25, -3.0, -2.0]), np.random.default_rng(1).normal(size=9)]

@@ -6,7 +6,7 @@ from scipy.spatial import distance
 
 from numbagraph import grad, graph_jit, vmap
 from numbagraph.errors import TraceError
-from tests.frontend.test_scipy import INTEGERS, RNG, A, S, X, check, check_error
+from tests.library.scipy.test_functions import INTEGERS, RNG, A, S, X, check, check_error
 
 METRICS = (
     "euclidean sqeuclidean cityblock chebyshev cosine correlation canberra braycurtis hamming jaccard seuclidean "

@@ -117,7 +117,7 @@ def writes_in_default(x, keep=STORE.keep):
 
 
 def imported(x):
-    from tests.frontend.test_outside_ways import STORE as store
+    from tests.purity.test_reachable_writes import STORE as store
 
     return store.keep(x)
 

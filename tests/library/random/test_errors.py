@@ -7,7 +7,7 @@ import pytest
 
 import numbagraph
 from numbagraph import TraceError, graph_jit
-from tests.frontend.test_generators import generator, same_draws, state
+from tests.library.random.test_generator import generator, same_draws, state
 
 
 @pytest.mark.parametrize(

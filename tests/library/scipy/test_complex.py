@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, special
 
-from tests.frontend.test_scipy import S, check, slope_error
+from tests.library.scipy.test_functions import S, check, slope_error
 
 COMPLEX = S + 0.3j * np.arange(1.0, 1 + S.size).reshape(S.shape)
 OF_COMPLEX = {

@@ -12,7 +12,7 @@ import pytest
 import numbagraph as ng
 from numbagraph import numpy as xp
 from numbagraph.testing.arrays import LAYOUTS
-from tests.frontend.test_loops import assert_close, numeric_gradient
+from tests.api.test_loops import assert_close, numeric_gradient
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(5, 3))

@@ -8,7 +8,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 from numbagraph import graph_jit
-from tests.frontend.test_writes import check
+from tests.jit.test_mutated_arguments import check
 
 BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
 

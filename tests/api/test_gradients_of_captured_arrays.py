@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from tests.frontend.test_loops import numeric_gradient
+from tests.api.test_loops import numeric_gradient
 
 RNG = np.random.default_rng(5)
 M, V, X = RNG.normal(size=(3, 3)), RNG.normal(size=3), RNG.normal(size=(2, 3))
