@@ -1,4 +1,4 @@
-"""Write the tables of `numbagraph.intrinsics.vecmath` from what they approximate. ``--check`` fails when they differ.
+"""Write the tables of the emitters in `vecmath` from what they approximate. ``--check`` fails when they differ.
 
 A module of ``tables/`` declares the tables of a family of functions, which are written to a module of the same name.
 Names of families or tables as arguments: write (or check) only those.
@@ -48,7 +48,7 @@ FAMILIES = (
     kelvin,
     dilogarithm,
 )
-FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
+FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "emitters" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'
 
 

@@ -23,7 +23,7 @@ with collector_at_rest:  # of modules nothing is garbage
     from numbagraph.jit.debug_nans import debug_nans
     from numbagraph.jit.graph_function import GraphFunction
     from numbagraph.jit.shared_variables import SharedContext, SharedVariable, shared
-    from numbagraph.ops.linalg.errors import on_linalg_error
+    from numbagraph.ops.linalg.singular import on_linalg_error
     from numbagraph.runtime.arguments import Abstract
     from numbagraph.runtime.cache import cache_clear
     from numbagraph.runtime.memory import release_memory

@@ -16,7 +16,7 @@ import numpy as np
 
 from numbagraph.api.differentiation import grad
 from numbagraph.explain.report import format_bytes
-from numbagraph.intrinsics.target import host
+from numbagraph.intrinsics.emitters.target import host
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.runtime.cache import DiskCache, default_cache
 from numbagraph.runtime.threads import threads_of_process

@@ -5,7 +5,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import emitting_for, host
+from numbagraph.intrinsics.emitters.target import emitting_for, host
 from numbagraph.ir.structs import replace
 
 rng = np.random.default_rng(5)

@@ -10,7 +10,7 @@ from scipy import fft
 from numbagraph import grad, graph_jit, linalg, special, value_and_grad, vmap
 from numbagraph.emit import tiled_loops as rows
 from numbagraph.emit.hints import BLOCK
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.testing import LAYOUTS
 
 TOGETHER = "together for as many rows"

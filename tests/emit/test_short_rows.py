@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.loops.masked_tails import WITH_MASKS
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import host
+from numbagraph.intrinsics.emitters.target import host
 
 X = np.linspace(0.1, 0.9, 1000)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from numbagraph import ShapeError, TraceError, graph_jit
 from numbagraph.loops.schedule import LengthNotKnown
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from tests.fuzz.python_source import Block, Draw, source_of, with_all_returned, without_one
 from tests.fuzz.runner import Difference, Report
 

@@ -15,7 +15,7 @@ import optree
 import numbagraph
 from numbagraph import TraceError, graph_jit
 from numbagraph.loops.schedule import LengthNotKnown
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from numbagraph.tracing.errors import EscapedError
 from tests.fuzz import composition_ops
 from tests.fuzz.composition_parts import FUNCTIONS, PLACES, POINTS, TRANSFORMATIONS

@@ -23,7 +23,7 @@ from pytensor.tensor.math import Dot, ProdWithoutZeros
 from pytensor.tensor.special import LogSoftmax
 
 from numbagraph.pymc_bridge.compatibility import blas, conditional, indexing, linalg, math
-from numbagraph.pymc_bridge.linalg import TABLE, core_of
+from numbagraph.pymc_bridge.translations.linalg import TABLE, core_of
 from tests.fuzz.near import perturbed, perturbed_matrix
 
 IfElse = conditional.IfElse

@@ -13,7 +13,7 @@ from numbagraph import grad, graph_jit, hessian, jvp
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Unsupported
-from numbagraph.testing.calls import Call, is_supported, outcome, samples
+from numbagraph.testing.op_calls import Call, is_supported, outcome, samples
 from numbagraph.tracing.tracer import TraceError
 from tests.fuzz.programs import UNSPECIFIED, is_specified
 from tests.fuzz.runner import Difference, Report

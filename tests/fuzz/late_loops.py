@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph import graph_jit
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from tests.fuzz import nests
 from tests.fuzz.late_source import Draw, as_number
 from tests.fuzz.nest_source import source_of

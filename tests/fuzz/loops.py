@@ -15,7 +15,7 @@ import numbagraph
 from numbagraph import TraceError, grad, graph_jit, vmap
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.testing.arrays import LAYOUTS
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from tests.fuzz import plain_loops
 from tests.fuzz.arguments import leaves, mapped, writeable
 from tests.fuzz.gradients import derivative

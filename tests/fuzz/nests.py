@@ -11,7 +11,7 @@ import numpy as np
 
 from numbagraph import TraceError, grad, graph_jit, jvp, value_and_grad
 from numbagraph.loops.schedule import LengthNotKnown
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from numbagraph.tracing.errors import EscapedError
 from tests.fuzz.gradients import derivative
 from tests.fuzz.nest_source import Draw, source_of

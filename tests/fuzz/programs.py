@@ -14,7 +14,7 @@ import numpy as np
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.testing.arrays import aligned
-from numbagraph.testing.calls import Call, is_supported, samples
+from numbagraph.testing.op_calls import Call, is_supported, samples
 from tests.fuzz.arguments import arrays_of, leaves, mapped
 from tests.fuzz.indices import index_of
 from tests.fuzz.near import perturbed

@@ -20,7 +20,7 @@ from pytensor.graph.traversal import ancestors, applys_between
 from pytensor.printing import debugprint
 
 from numbagraph.pymc_bridge import FallbackWarning
-from numbagraph.pymc_bridge.partitions import divide
+from numbagraph.pymc_bridge.graph_partition import divide
 from numbagraph.testing.arrays import LAYOUTS, memory_of, special_values
 from tests.fuzz.agreement import agree, is_fallback, is_of_positions, is_undecided
 from tests.fuzz.evaluation import Evaluation, Failed, Failures, OfNativeCode, Undecided, Values

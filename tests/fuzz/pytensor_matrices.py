@@ -10,9 +10,10 @@ import pytensor.tensor as pt
 from pymc.distributions import multivariate
 from pytensor.tensor import blas
 
-from numbagraph.pymc_bridge import elementwise, linalg
 from numbagraph.pymc_bridge.compatibility import blas as blas_names
 from numbagraph.pymc_bridge.compatibility import math
+from numbagraph.pymc_bridge.translations import linalg
+from numbagraph.pymc_bridge.translations import scalar_ops as elementwise
 from tests.fuzz.pytensor_ops import INSTANCES, MAKERS, Draw, Make, elementwise_maker, label, makes
 
 

@@ -23,8 +23,11 @@ from pytensor.tensor.blockwise import Blockwise
 from scipy.interpolate import InterpolatedUnivariateSpline, make_interp_spline
 
 from numbagraph.ir.types import DTYPES
-from numbagraph.pymc_bridge import control, elementwise, importer, linalg
+from numbagraph.pymc_bridge import importer
 from numbagraph.pymc_bridge.compatibility import conditional
+from numbagraph.pymc_bridge.translations import linalg
+from numbagraph.pymc_bridge.translations import nested_ops as control
+from numbagraph.pymc_bridge.translations import scalar_ops as elementwise
 
 Draw = Any
 """`tests.fuzz.pytensor_graphs.Draw`: gives operands."""

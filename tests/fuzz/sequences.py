@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph import TraceError, graph_jit
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from tests.fuzz.places import NAMES, PLACES, Part
 from tests.fuzz.runner import Difference, Report
 

@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph import graph_jit
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.testing.arrays import LAYOUTS
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from numbagraph.tracing.tracer import TraceError
 from tests.fuzz.arguments import (
     arrays_of,

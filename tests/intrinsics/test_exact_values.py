@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-import numbagraph.intrinsics.vecmath.deferred  # noqa: F401  declares all formulas
+import numbagraph.intrinsics.emitters.vecmath.deferred  # noqa: F401  declares all formulas
 from numbagraph import graph_jit
-from numbagraph.intrinsics.vecmath.declare import functions
+from numbagraph.intrinsics.emitters.vecmath.declare import functions
 
 NAMES = {"arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sin", "cos", "tan", "sinh", "cosh", "tanh"} | {
     each.op for each in functions.values() if each.arity == 1 and "." not in each.name and hasattr(special, each.op)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.intrinsics.emitters.target import Target, emitting_for, host
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.testing import special_values
 

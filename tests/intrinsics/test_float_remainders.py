@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.intrinsics.emitters.target import Target, emitting_for, host
 from numbagraph.ir.structs import replace
 
 rng = np.random.default_rng(11)

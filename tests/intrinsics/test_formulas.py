@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from numbagraph.intrinsics import vecmath
-from numbagraph.intrinsics.emitter import Operand
-from numbagraph.intrinsics.formula import formula, lifted
-from numbagraph.ops.exponential import exp
+from numbagraph.intrinsics.emitters import vecmath
+from numbagraph.intrinsics.emitters.emitter import Operand
+from numbagraph.intrinsics.emitters.formula import formula, lifted
+from numbagraph.ops.exponentials import exp
 
 
 def test_an_op_in_a_formula_says_what_to_write():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.intrinsics.emitters.target import Target, emitting_for, host
 from numbagraph.ir.structs import replace
 
 DTYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")

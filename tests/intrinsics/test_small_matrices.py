@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import numbagraph
-from numbagraph.intrinsics.small_matrices import MOST
+from numbagraph.intrinsics.emitters.small_matrices import MOST
 
 SHAPES = [
     (1, 1, 1),

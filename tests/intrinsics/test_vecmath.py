@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from numbagraph.emit import nest
-from numbagraph.intrinsics.target import Target, emitting_for, host
-from numbagraph.intrinsics.vecmath.deferred import functions
+from numbagraph.intrinsics.emitters.target import Target, emitting_for, host
+from numbagraph.intrinsics.emitters.vecmath.deferred import functions
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT32, FLOAT64, FLOATS

@@ -8,7 +8,7 @@ import pytest
 
 from numbagraph import graph_jit, scan
 from numbagraph.emit.temporaries import MOST_ON_STACK, SMALL, temporaries
-from numbagraph.intrinsics.ir import Buffer, Literal
+from numbagraph.intrinsics.emitters.ir import Buffer, Literal
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import ArrayType
 from numbagraph.loops.ir import Block, Entry, Program

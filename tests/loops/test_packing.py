@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, vmap
-from numbagraph.intrinsics.target import emitting_for, host
+from numbagraph.intrinsics.emitters.target import emitting_for, host
 from numbagraph.ir.structs import replace
 from numbagraph.testing import LAYOUTS
 

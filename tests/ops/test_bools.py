@@ -10,7 +10,7 @@ from numbagraph import graph_jit
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEXES, DTYPES
 from numbagraph.testing import assert_same
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 
 BOOLS = [np.True_, np.False_, np.array([True, False])]
 NUMBERS = [True, False, 2, 0, -1, 300, 2.0, 0.5, 2 + 0j, 2j]

@@ -8,7 +8,7 @@ import pytest
 
 from numbagraph import grad, graph_jit
 from numbagraph.ir.op import registry
-from numbagraph.testing.calls import accepted
+from numbagraph.testing.op_calls import accepted
 from numbagraph.tracing.tracer import apply
 
 WITHOUT_JAX = importlib.util.find_spec("jax") is None

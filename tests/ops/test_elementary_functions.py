@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.vecmath.deferred import functions
+from numbagraph.intrinsics.emitters.vecmath.deferred import functions
 
 ANGLES = np.arange(-36.0, 37.0) * 15
 HUGE = np.array([1e14, 1.1e14, 1e30, np.inf, -np.inf, np.nan])

@@ -10,7 +10,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Unsupported
 from numbagraph.jit.graph_function import GraphFunction
-from numbagraph.testing.calls import accepted
+from numbagraph.testing.op_calls import accepted
 from tests.support.errors import error_of
 
 NAMES = [op.name for op in registry if op.kind != "control" and not isinstance(op.frontend, Unsupported)]

@@ -13,7 +13,7 @@ from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEXES, DTYPES, FLOAT32, FLOAT64
 from numbagraph.ir.values import ArrayType, Input, constant
 from numbagraph.testing import LAYOUTS, assert_same, special_values
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from numbagraph.tracing.trace import tracing
 
 UFUNCS = sorted(op.name for op in registry if op.kind == "elementwise" and isinstance(numpy_function(op), np.ufunc))

@@ -9,7 +9,7 @@ import scipy.linalg
 
 import numbagraph
 from numbagraph import grad, graph_jit, on_linalg_error, vmap
-from numbagraph.intrinsics import fortran
+from numbagraph.intrinsics.emitters import fortran
 from numbagraph.library.namespaces import public_function
 from numbagraph.linalg import solve_triangular
 from numbagraph.testing import check_gradients

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, vmap
-from numbagraph.intrinsics.long_fourier import LEAST_LONG, LEAST_OF_SEVERAL
+from numbagraph.intrinsics.emitters.long_fourier import LEAST_LONG, LEAST_OF_SEVERAL
 
 LENGTHS = {
     "power of two": 2**16,

@@ -20,9 +20,9 @@ from numbagraph.testing import (
     check_own_memory,
     may_raise,
 )
-from numbagraph.testing.calls import accepted, applied, main_dtype
 from numbagraph.testing.checks import REPRESENTATIVE
 from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
+from numbagraph.testing.op_calls import accepted, applied, main_dtype
 from numbagraph.tracing.memory_layout import input_shape
 from numbagraph.tracing.trace import tracing
 from numbagraph.tracing.tracer import Tracer

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, value_and_grad, vmap
-from numbagraph.intrinsics.target import emitting_for, host
+from numbagraph.intrinsics.emitters.target import emitting_for, host
 from numbagraph.ir.structs import replace
-from numbagraph.ops import quantiles
+from numbagraph.ops.statistics import quantiles
 
 rng = np.random.default_rng(12)
 

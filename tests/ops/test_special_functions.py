@@ -12,13 +12,13 @@ from scipy import special
 
 from numbagraph import grad, graph_jit, vmap
 from numbagraph.api.differentiation import vjp
-from numbagraph.intrinsics.target import Target, emitting_for
+from numbagraph.intrinsics.emitters.target import Target, emitting_for
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import DTYPES, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import ArrayType, Input, Node, Unsupported
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.ops.deferred import NAMES
-from numbagraph.ops.scipy_kernels import IN_JAX, KIND
+from numbagraph.ops.special.scipy_kernels import IN_JAX, KIND
 from numbagraph.testing import check_gradients, samples
 from numbagraph.testing.compare import alike
 from numbagraph.tracing.trace import tracing

@@ -9,8 +9,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.linalg import expm
 from numbagraph.testing import samples
-from numbagraph.testing.calls import outcome
 from numbagraph.testing.matrices import check_special_matrices
+from numbagraph.testing.op_calls import outcome
 
 INFINITE = ("an infinity first", "an infinity last")
 NO_BATCH = ("no matrices at all",)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import host
+from numbagraph.intrinsics.emitters.target import host
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT64
 from numbagraph.testing import assert_same
-from numbagraph.testing.calls import is_supported, samples
+from numbagraph.testing.op_calls import is_supported, samples
 from numbagraph.testing.zeros import check_signs_of_zero
 
 TIES = dict.fromkeys("fmax fmin histogram2d nanmax nanmin sort unique".split(), "f")

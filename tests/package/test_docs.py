@@ -111,7 +111,7 @@ def test_the_tables_of_ops_are_up_to_date(tool: str) -> None:
         numbagraph.api.gufunc,
         numbagraph.jit.introspection,
         numbagraph.api.vmap,
-        numbagraph.ops.linalg.errors,
+        numbagraph.ops.linalg.singular,
         numbagraph.runtime.arguments,
         numbagraph.runtime.memory,
         numbagraph.jit.native_callers,

@@ -12,9 +12,9 @@ from numbagraph.blockwise.common import broadcasting_vjp
 from numbagraph.blockwise.kinds import decomposition, draw, elementwise, reduction, view
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.emit import program as program_emitter
-from numbagraph.intrinsics import scalar, vecmath
-from numbagraph.intrinsics.ir import literal
-from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.intrinsics.emitters import scalar, vecmath
+from numbagraph.intrinsics.emitters.ir import literal
+from numbagraph.intrinsics.emitters.reducers import Reducer
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
@@ -23,7 +23,7 @@ from numbagraph.jit import version as traced
 from numbagraph.loops import schedule
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import where
-from numbagraph.ops.special import expit
+from numbagraph.ops.special.error_functions import expit
 from numbagraph.runtime import arguments
 from numbagraph.testing import (
     check_batching,
@@ -255,7 +255,7 @@ def test_a_new_array_that_is_taken_for_a_view_is_caught(name):
 
 
 def test_results_in_the_memory_of_arguments_are_caught(monkeypatch):
-    monkeypatch.setattr("numbagraph.testing.calls.GraphFunction", lambda function, **_: lambda x: x)
+    monkeypatch.setattr("numbagraph.testing.op_calls.GraphFunction", lambda function, **_: lambda x: x)
     caught(check_op, registry["positive"], FLOAT64, match="shares memory")
 
 
@@ -269,7 +269,7 @@ def test_a_modified_argument_is_caught(monkeypatch):
 
         return call
 
-    monkeypatch.setattr("numbagraph.testing.calls.GraphFunction", spoiling)
+    monkeypatch.setattr("numbagraph.testing.op_calls.GraphFunction", spoiling)
     caught(check_op, registry["negative"], FLOAT64, match="an argument was modified")
 
 
@@ -288,8 +288,8 @@ def merged(collect):
 @pytest.mark.parametrize(
     ("what", "fault", "backend"),
     [
-        ("frontend.traced.collect_outputs", merged(traced.collect_outputs), "numba"),
-        ("frontend.traced.own_copy", lambda leaf: leaf, "numba"),
+        ("jit.version.collect_outputs", merged(traced.collect_outputs), "numba"),
+        ("jit.version.own_copy", lambda leaf: leaf, "numba"),
         ("transforms.interpret.own", lambda result, taken: result, "numpy"),
     ],
     ids=["equal results in one array", "one array for all calls", "the argument itself"],

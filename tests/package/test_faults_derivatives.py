@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from numbagraph.ops import special
+from numbagraph.ops.special import error_functions as special
 from numbagraph.transforms import autodiff, factors
 from tests.transforms import test_factors
 

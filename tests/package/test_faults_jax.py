@@ -11,7 +11,8 @@ from tests.ops.test_branch_cuts import check_cuts
 
 jax = pytest.importorskip("jax")
 
-from numbagraph.jax_bridge import gathering, matrices, signed_zeros  # noqa: E402
+from numbagraph.jax_bridge import gathering, signed_zeros  # noqa: E402
+from numbagraph.jax_bridge import linear_algebra as matrices  # noqa: E402
 from numbagraph.jax_bridge.elementwise import plain  # noqa: E402
 from numbagraph.jax_bridge.imported import TABLE  # noqa: E402
 from numbagraph.jax_bridge.structure import sort  # noqa: E402

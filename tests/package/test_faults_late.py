@@ -7,7 +7,7 @@ from numbagraph import graph_jit
 from numbagraph.errors import InternalError
 from numbagraph.ir.values import Node, toposort
 from numbagraph.loops import control, schedule
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 from numbagraph.tracing import internal_errors as faults
 from numbagraph.tracing import tracebacks
 from tests.fuzz import late_loops, late_source

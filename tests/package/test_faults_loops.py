@@ -9,7 +9,7 @@ import pytest
 
 import numbagraph as ng
 from numbagraph.api import loops as front_end
-from numbagraph.emit.control import ONE, LoopEmitter
+from numbagraph.emit.control_flow import ONE, LoopEmitter
 from numbagraph.loops import copies
 from numbagraph.ops.control import scan as scan_op
 from numbagraph.tracing import regions

@@ -16,7 +16,7 @@ from numbagraph import graph_jit
 from numbagraph.api import branches
 from numbagraph.blockwise.core import promoted
 from numbagraph.capture.syntax import jumps
-from numbagraph.emit.control import LoopEmitter
+from numbagraph.emit.control_flow import LoopEmitter
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import new_memory

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit
-from numbagraph.intrinsics.ir import walk
+from numbagraph.intrinsics.emitters.ir import walk
 from numbagraph.jit import backends
 from numbagraph.jit import graph_function as jit
 from numbagraph.loops.fusion import MOST_IN_A_ROW

@@ -14,7 +14,7 @@ from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import Node, Unsupported
 from numbagraph.testing import assert_same, samples
-from numbagraph.testing.calls import is_supported
+from numbagraph.testing.op_calls import is_supported
 from numbagraph.tracing.tracer import op_function
 from tests.support.graphs import make_input
 

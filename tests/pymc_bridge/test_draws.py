@@ -19,8 +19,8 @@ from pytensor.tensor.random.op import RandomVariable  # noqa: E402
 from pytensor.tensor.random.type import random_generator_type  # noqa: E402
 
 from numbagraph.pymc_bridge import FallbackWarning  # noqa: E402
-from numbagraph.pymc_bridge.draws import METHODS, SAMPLERS, sampler_of  # noqa: E402
-from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
+from numbagraph.pymc_bridge.graph_partition import Partition, divide  # noqa: E402
+from numbagraph.pymc_bridge.translations.draws import METHODS, SAMPLERS, sampler_of  # noqa: E402
 from tests.support.modes import NAME, PLAIN  # noqa: E402
 
 # PyTensor's own functions of random variables warn of themselves as of PyMC 6

@@ -18,7 +18,7 @@ from pytensor.graph.op import Op  # noqa: E402
 
 from numbagraph import pure_callback  # noqa: E402
 from numbagraph.pymc_bridge import RejectionWarning, compile_logp, compile_model, sample, to_pytensor  # noqa: E402
-from numbagraph.pymc_bridge.failures import is_recoverable  # noqa: E402
+from numbagraph.pymc_bridge.sampling.failures import is_recoverable  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::numbagraph.pymc_bridge.FallbackWarning"),

@@ -9,9 +9,10 @@ import pytensor.tensor as pt
 
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
-from numbagraph.pymc_bridge import importer, indexing, linker, structure
+from numbagraph.pymc_bridge import importer, linker
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.logp import CompiledLogp
+from numbagraph.pymc_bridge.translations import indexing, structure
 from tests.fuzz import models, pytensor_graphs, pytensor_matrices, pytensor_ops
 from tests.fuzz.evaluation import Evaluation, Failures
 from tests.fuzz.runner import run_cases

@@ -23,7 +23,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.compatibility import VersionNames, conditional, linalg
-from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
+from numbagraph.pymc_bridge.translations.scalar_ops import AS_THEY_ARE, IN_RESULT_DTYPE
 from numbagraph.rewrite.fold_captured import LARGEST
 from numbagraph.transforms.interpret import evaluate
 from tests.support.imported import PLAIN, check

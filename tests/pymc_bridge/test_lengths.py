@@ -13,7 +13,7 @@ from pytensor.compile.mode import Mode  # noqa: E402
 
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, compile_model  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
-from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
+from numbagraph.pymc_bridge.graph_partition import Partition, divide  # noqa: E402
 
 PLAIN = Mode(linker="py", optimizer=None)
 x, i = pt.dvector("x"), pt.lvector("i")

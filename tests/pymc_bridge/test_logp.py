@@ -17,7 +17,7 @@ import pytensor.tensor as pt  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
 
 from numbagraph.pymc_bridge import UnsupportedOp, compile_logp, compile_model  # noqa: E402
-from numbagraph.pymc_bridge.initial_point import InitialPoint  # noqa: E402
+from numbagraph.pymc_bridge.sampling.initial_point import InitialPoint  # noqa: E402
 
 rng = np.random.default_rng(5)
 Y = rng.normal(size=20)

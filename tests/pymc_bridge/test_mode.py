@@ -29,8 +29,8 @@ from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, compile_logp  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import linalg  # noqa: E402
+from numbagraph.pymc_bridge.graph_partition import Partition, divide, is_random  # noqa: E402
 from numbagraph.pymc_bridge.importer import from_pytensor  # noqa: E402
-from numbagraph.pymc_bridge.partitions import Partition, divide, is_random  # noqa: E402
 from tests.support.modes import NAME, PLAIN, same  # noqa: E402
 from tests.support.pymc_models import MODELS  # noqa: E402
 

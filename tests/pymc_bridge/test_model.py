@@ -18,8 +18,9 @@ from nutpie import compile_pymc  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
 from pytensor.compile.builders import OpFromGraph  # noqa: E402
 
-from numbagraph.pymc_bridge import compile_logp, compile_model, importer, logp, model, sampling  # noqa: E402
-from numbagraph.pymc_bridge.initial_point import InitialPoint  # noqa: E402
+from numbagraph.pymc_bridge import compile_logp, compile_model, importer, logp, model  # noqa: E402
+from numbagraph.pymc_bridge.sampling import sample as sampling  # noqa: E402
+from numbagraph.pymc_bridge.sampling.initial_point import InitialPoint  # noqa: E402
 from tests.support.pymc_regression import Y, expand, regression, rng  # noqa: E402
 
 

@@ -12,7 +12,7 @@ from pymc.distributions import dist_math  # noqa: E402
 from pytensor import scalar as scalars  # noqa: E402
 from pytensor.tensor.elemwise import Elemwise  # noqa: E402
 
-from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE, OTHERS  # noqa: E402
+from numbagraph.pymc_bridge.translations.scalar_ops import AS_THEY_ARE, IN_RESULT_DTYPE, OTHERS  # noqa: E402
 
 X = {
     "bool": np.array([1, 1, 0, 1], bool),

@@ -13,7 +13,8 @@ import pymc as pm  # noqa: E402
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 
-from numbagraph.pymc_bridge import compile_logp, mathematics  # noqa: E402
+from numbagraph.pymc_bridge import compile_logp  # noqa: E402
+from numbagraph.pymc_bridge.translations import mathematics  # noqa: E402
 
 M = np.array([1.0, -1.0, 2.0, 0.5])
 DATA = {

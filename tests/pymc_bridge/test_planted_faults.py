@@ -12,8 +12,8 @@ from pytensor.graph.op import Op  # noqa: E402
 
 from numbagraph.emit.flat_point import ENDED, UNHEARD  # noqa: E402
 from numbagraph.pymc_bridge import compile_logp, compile_model  # noqa: E402
-from numbagraph.pymc_bridge.failures import Failures  # noqa: E402
 from numbagraph.pymc_bridge.python_calls import OpCallback  # noqa: E402
+from numbagraph.pymc_bridge.sampling.failures import Failures  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::numbagraph.pymc_bridge.FallbackWarning"),

@@ -20,7 +20,8 @@ from pymc.stats.convergence import run_convergence_checks  # noqa: E402
 from pytensor.scan.utils import until  # noqa: E402
 from threadpoolctl import threadpool_info, threadpool_limits  # noqa: E402
 
-from numbagraph.pymc_bridge import compile_model, sample, sampling  # noqa: E402
+from numbagraph.pymc_bridge import compile_model, sample  # noqa: E402
+from numbagraph.pymc_bridge.sampling import sample as sampling  # noqa: E402
 from tests.support.pymc_models import MODELS  # noqa: E402
 from tests.support.pymc_regression import Y, regression  # noqa: E402
 

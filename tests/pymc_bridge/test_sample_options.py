@@ -18,8 +18,9 @@ pytestmark = [
 import xarray  # noqa: E402
 from pymc.stats.log_density import compute_log_likelihood, compute_log_prior  # noqa: E402
 
-from numbagraph.pymc_bridge import FallbackWarning, interrupted, sample  # noqa: E402
-from numbagraph.pymc_bridge.sampling_options import moves_at_random, of_pymc, seed_of  # noqa: E402
+from numbagraph.pymc_bridge import FallbackWarning, sample  # noqa: E402
+from numbagraph.pymc_bridge.sampling import interrupted  # noqa: E402
+from numbagraph.pymc_bridge.sampling.options import moves_at_random, of_pymc, seed_of  # noqa: E402
 from tests.support.modes import PLAIN  # noqa: E402
 from tests.support.pymc_regression import regression  # noqa: E402
 

@@ -12,7 +12,7 @@ from pytensor.compile.mode import Mode
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import Elemwise
 
-from numbagraph.pymc_bridge.partitions import Partition, divide
+from numbagraph.pymc_bridge.graph_partition import Partition, divide
 
 PLAIN = Mode(linker="py", optimizer="fast_compile")
 a, b, c = ps.float64("a"), ps.float64("b"), ps.float64("c")

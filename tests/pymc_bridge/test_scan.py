@@ -18,9 +18,9 @@ from numbagraph.ir import shapes  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
+from numbagraph.pymc_bridge.graph_partition import Partition, divide  # noqa: E402
 from numbagraph.pymc_bridge.importer import Importer, checked_input, finish  # noqa: E402
 from numbagraph.pymc_bridge.logp import gradient_of  # noqa: E402
-from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
 
 PLAIN = Mode(linker="py", optimizer="fast_compile")
 RNG = np.random.default_rng(11)

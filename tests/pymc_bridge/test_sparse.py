@@ -15,7 +15,7 @@ from pytensor.sparse.math import _dot, sp_sum, structured_dot, structured_exp, u
 
 from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
-from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
+from numbagraph.pymc_bridge.graph_partition import Partition, divide  # noqa: E402
 from tests.support.imported import check, imported_value  # noqa: E402
 
 REWRITTEN = Mode(linker="py", optimizer="fast_run")

@@ -18,9 +18,9 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Source, at_source, constant
-from numbagraph.rewrite import checks
+from numbagraph.rewrite import debug_checks as checks
 from numbagraph.rewrite.canonical import CANONICALISE
-from numbagraph.rewrite.checks import check_values, verify_types
+from numbagraph.rewrite.debug_checks import check_values, verify_types
 from numbagraph.rewrite.engine import RewriteError, RuleSet, rewrite, rule
 from numbagraph.rewrite.patterns import Symbol, exp, log, sqrt, square
 from numbagraph.rewrite.pipeline import PASSES, RulePass, optimise, prepare

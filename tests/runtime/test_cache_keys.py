@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.target import emitting_for, host, llvm
+from numbagraph.intrinsics.emitters.target import emitting_for, host, llvm
 from numbagraph.ir.structs import replace
 from numbagraph.runtime import entry, math_library, specialise
 

@@ -19,7 +19,7 @@ from numbagraph.loops import control
 from numbagraph.runtime import checked_loops
 from numbagraph.runtime.compile import LinkError
 from numbagraph.runtime.specialise import Specialisation
-from numbagraph.testing.calls import outcome
+from numbagraph.testing.op_calls import outcome
 
 
 def moved(x: np.ndarray, shift: int) -> np.ndarray:

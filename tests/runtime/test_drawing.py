@@ -11,7 +11,7 @@ import pytest
 from numbagraph import graph_jit, pure_callback
 from numbagraph.jit.generator_arguments import drawn_meanwhile
 from numbagraph.jit.generator_memory import spans_of
-from numbagraph.ops.bit_generators import WORDS, words_of
+from numbagraph.ops.random.generator_states import WORDS, words_of
 from numbagraph.runtime.drawing import drawing
 
 KINDS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")

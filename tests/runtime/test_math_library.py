@@ -13,9 +13,9 @@ from scipy import special
 
 from numbagraph import graph_jit, gufunc, scan
 from numbagraph.emit import nest
-from numbagraph.intrinsics.target import Target, current_target, emitting_for
-from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
-from numbagraph.intrinsics.vecmath.deferred import functions
+from numbagraph.intrinsics.emitters.target import Target, current_target, emitting_for
+from numbagraph.intrinsics.emitters.vecmath.calls import MATH, VECTOR
+from numbagraph.intrinsics.emitters.vecmath.deferred import functions
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.runtime import math_library

@@ -19,7 +19,7 @@ from scipy import special
 
 import numbagraph
 from numbagraph import intrinsics
-from numbagraph.intrinsics.target import Target, emitting_for
+from numbagraph.intrinsics.emitters.target import Target, emitting_for
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES
 from numbagraph.ir.values import Unsupported

@@ -17,8 +17,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES, FLOAT64
 from numbagraph.ir.values import Unsupported
 from numbagraph.testing import assert_same, samples
-from numbagraph.testing.calls import is_supported
 from numbagraph.testing.checks import Checker
+from numbagraph.testing.op_calls import is_supported
 from tests.support.late import LATE
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported))

@@ -200,12 +200,12 @@ sys.exit("the child hangs")
 @pytest.mark.parametrize(
     ("module", "expression"),
     [
-        ("frontend.loops", "numbagraph.scan"),
-        ("frontend.jacobians", "numbagraph.hessian"),
+        ("api.loops", "numbagraph.scan"),
+        ("api.jacobians", "numbagraph.hessian"),
         ("random", "numbagraph.random"),
         ("ops.control.scan", "registry['scan']"),
         ("emit.timed", "load('numbagraph.emit.timed:__name__')"),
-        ("intrinsics.special", "numbagraph.intrinsics.special"),
+        ("intrinsics.emitters.special_formulas", "numbagraph.intrinsics.emitters.special_formulas"),
     ],
 )
 def test_a_child_imports_what_a_thread_was_importing(module, expression):

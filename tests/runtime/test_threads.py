@@ -13,8 +13,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.runtime import math_library
 from numbagraph.testing import assert_same, check_op, small_chunks
-from numbagraph.testing.calls import accepted
 from numbagraph.testing.checks import Checker
+from numbagraph.testing.op_calls import accepted
 from tests.support.parallel_functions import LONG, THREADS, at_most, chain, cut, model, numbers, positive, summary
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -11,7 +11,7 @@ from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 
 from numbagraph.pymc_bridge import from_pytensor
-from numbagraph.rewrite.checks import verify_types
+from numbagraph.rewrite.debug_checks import verify_types
 from numbagraph.transforms.interpret import evaluate
 
 PLAIN = Mode(linker="py", optimizer=None)

@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.types import BOOL, DTYPES, WEAK_TYPES
 from numbagraph.ir.values import ArrayType, Dim, Input, Value, constant
-from numbagraph.rewrite.checks import verify_types
+from numbagraph.rewrite.debug_checks import verify_types
 from numbagraph.rewrite.engine import PatternRule, RuleSet, rewrite
 from numbagraph.rewrite.patterns import Application, Pattern, PatternNumber, PatternVariable
 from numbagraph.transforms.interpret import evaluate

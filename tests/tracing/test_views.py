@@ -12,7 +12,7 @@ from numbagraph.ir.types import COMPLEX128, FLOAT64, INT64
 from numbagraph.ir.values import Unsupported
 from numbagraph.library.namespaces import public_function
 from numbagraph.testing import check_writes, samples
-from numbagraph.testing.calls import applied, is_supported
+from numbagraph.testing.op_calls import applied, is_supported
 from numbagraph.testing.views import check_function, leaves_of
 from numbagraph.tracing.tracer import Tracer
 from tests.fuzz.arguments import form

@@ -10,7 +10,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.shapes import ShapeError, require
 from numbagraph.ir.types import DTYPES, FLOAT64
 from numbagraph.ir.values import ArrayType, Input, Source, Unsupported, at_source, constant
-from numbagraph.testing.calls import accepted, applied
+from numbagraph.testing.op_calls import accepted, applied
 from numbagraph.transforms.interpret import evaluate, interpret
 from tests.support.graphs import run, trace
 

@@ -19,9 +19,9 @@ from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64, WEAK_TYPES
 from numbagraph.ir.values import Constant, Extent, Input, Value, at_source
 from numbagraph.jit.conversion import as_traced
-from numbagraph.ops.control.common import row_type, strong
+from numbagraph.ops.control.operands import row_type, strong
 from numbagraph.ops.control.scan import Loop
-from numbagraph.ops.indexing import index
+from numbagraph.ops.indexing.subscripts import index
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import scan_in_order, while_in_order
 from numbagraph.tracing.errors import TraceError

@@ -21,7 +21,7 @@ from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.jit.conversion import as_traced
 from numbagraph.jit.shared_variables import unassigned
-from numbagraph.ops.control.common import strong
+from numbagraph.ops.control.operands import strong
 from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten

@@ -11,8 +11,8 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Reference, align_batches, broadcasting_vjp, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature, parse
-from numbagraph.intrinsics.core import Algorithm, CoreEmitter
-from numbagraph.intrinsics.fortran import LONGEST
+from numbagraph.intrinsics.emitters.core import Algorithm, CoreEmitter
+from numbagraph.intrinsics.emitters.fortran import LONGEST
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
@@ -64,7 +64,7 @@ def core_op(
     evaluate
         ``evaluate(*arrays, **attrs)``: the result, or the tuple of results, on stacks of matrices, with NumPy.
     library, small, size, short, long, least_long, threaded, in_place
-        What computes one element: see `numbagraph.intrinsics.core`.
+        What computes one element: see `numbagraph.intrinsics.emitters.core`.
     frontend
         Takes what the function takes; to promote is its matter (see `promoted`).
     sizes

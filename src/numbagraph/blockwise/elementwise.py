@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Reference, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
 from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
-from numbagraph.intrinsics.ir import Emit
+from numbagraph.intrinsics.emitters.ir import Emit
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, INT64

@@ -16,8 +16,8 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches
 from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.forking import importing
-from numbagraph.intrinsics.batches import Extents, for_each, laid_out
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitters.batches import Extents, for_each, laid_out
+from numbagraph.intrinsics.emitters.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
 from numbagraph.ir.op import quiet
 from numbagraph.ir.structs import Struct, cached_property

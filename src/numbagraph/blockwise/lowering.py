@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.ir import (
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.ir import (
     Apply,
     CheckedIndex,
     Emit,
@@ -30,7 +30,7 @@ from numbagraph.intrinsics.ir import (
     register,
     walk,
 )
-from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.intrinsics.emitters.reducers import Reducer
 from numbagraph.ir.shapes import resolve, same
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
@@ -39,7 +39,7 @@ from numbagraph.ir.values import ArrayType, Extent, Lowering, Node, Unsupported,
 if TYPE_CHECKING:
     from llvmlite import ir
 
-    from numbagraph.intrinsics.emitter import Emitter, Operand
+    from numbagraph.intrinsics.emitters.emitter import Emitter, Operand
 
 Index = tuple[Scalar, ...]
 Request = tuple[Value, Index]

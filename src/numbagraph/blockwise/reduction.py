@@ -12,7 +12,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import batch_unary, draw, reference_of, scalar_result, without_axes
 from numbagraph.blockwise.promotion import as_value, convert, is_large
 from numbagraph.blockwise.storing import written
-from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.intrinsics.emitters.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, registry
 from numbagraph.ir.types import BOOL, INT64, canonical_dtype

@@ -13,7 +13,7 @@ from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, dra
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.reduction import Function, numpy_arguments
 from numbagraph.forking import import_module
-from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.intrinsics.emitters.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, quiet, registry
 from numbagraph.ir.types import canonical_dtype

@@ -39,7 +39,7 @@ from numbagraph.capture.builtins.iteration import consumer
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.printing import writing
 from numbagraph.capture.builtins.replacements import replacement
-from numbagraph.capture.builtins.sorting import is_lazy, list_of, sort
+from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of, sort
 from numbagraph.capture.builtins.standard_library import iterated, of_library
 from numbagraph.capture.convert import traceable
 from numbagraph.capture.polyfills.itertools import queued

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I32, Emitter, llvm_constant
-from numbagraph.intrinsics.reducers import State, Sum
+from numbagraph.intrinsics.emitters.emitter import I32, Emitter, llvm_constant
+from numbagraph.intrinsics.emitters.reducers import State, Sum
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Kernel, Output, Reduction
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from llvmlite import ir
 
 from numbagraph.emit.call import ProgramCall
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, memory_type
+from numbagraph.intrinsics.emitters.emitter import I32, I64, POINTER, Emitter, memory_type
 from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
 from numbagraph.ir.types import BOOL, real_dtype
 

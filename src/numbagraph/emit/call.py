@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.memory import define_with_malloc
+from numbagraph.emit.allocation import define_with_malloc
 from numbagraph.emit.runtime_calls import define_without_failures
 from numbagraph.emit.signals import define_without_signals
-from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
-from numbagraph.intrinsics.vecmath.library import define_all
+from numbagraph.intrinsics.emitters.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
+from numbagraph.intrinsics.emitters.vecmath.library import define_all
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature
 from numbagraph.ir.structs import Struct
 

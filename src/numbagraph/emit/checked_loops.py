@@ -11,12 +11,12 @@ from functools import partial
 
 from llvmlite import ir
 
-from numbagraph.emit.control import RegionFunctions, bytes_of, copy_memory, run_loop, typed
+from numbagraph.emit.control_flow import RegionFunctions, bytes_of, copy_memory, run_loop, typed
 from numbagraph.emit.runtime_calls import LOAD_CHECKED, text
 from numbagraph.emit.straight_line import StraightLine
-from numbagraph.intrinsics.core import loaded
-from numbagraph.intrinsics.emitter import I32, POINTER, memory_type
-from numbagraph.intrinsics.ir import Buffer, Scalar
+from numbagraph.intrinsics.emitters.core import loaded
+from numbagraph.intrinsics.emitters.emitter import I32, POINTER, memory_type
+from numbagraph.intrinsics.emitters.ir import Buffer, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, NativeSignature
 from numbagraph.ir.structs import replace
 from numbagraph.loops.control_steps import Carried, Loop, Region, taken

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from numbagraph.emit.ranges import RangeFunction
 from numbagraph.emit.scalars import StraightCode
-from numbagraph.intrinsics.emitter import I64
+from numbagraph.intrinsics.emitters.emitter import I64
 from numbagraph.loops.ir import Call, Kernel
 
 GRAIN = 200_000

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from numbagraph.blockwise.lowering import parts
 from numbagraph.emit.scalars import is_stretch
-from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, walk
 from numbagraph.loops.ir import Kernel, Store
 from numbagraph.loops.masked_tails import depending_on
 

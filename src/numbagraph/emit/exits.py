@@ -6,7 +6,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.emit.tiles import Nest
-from numbagraph.intrinsics.emitter import I1, I64, Emitter, llvm_constant
+from numbagraph.intrinsics.emitters.emitter import I1, I64, Emitter, llvm_constant
 from numbagraph.loops.ir import Kernel, Reduction
 
 STRIP = 8192

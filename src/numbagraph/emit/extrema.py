@@ -9,8 +9,8 @@ from llvmlite import ir
 
 from numbagraph.emit.hints import BLOCK, reads_along
 from numbagraph.emit.tiles import Nest
-from numbagraph.intrinsics.emitter import I1, I32, I64, Emitter, Operand, llvm_constant, llvm_type
-from numbagraph.intrinsics.ir import Load
+from numbagraph.intrinsics.emitters.emitter import I1, I32, I64, Emitter, Operand, llvm_constant, llvm_type
+from numbagraph.intrinsics.emitters.ir import Load
 from numbagraph.loops.ir import Reduction, targets
 
 AT_ONCE = 32

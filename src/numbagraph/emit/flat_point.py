@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from numbagraph.emit.call import LinkedVersion, ProgramCall
 from numbagraph.emit.parallel_calls import for_each
-from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitters.emitter import F64, I32, I64, POINTER, Emitter
 from numbagraph.ir.abi import INTERRUPTED, NativeSignature
 from numbagraph.ir.structs import Struct
 from numbagraph.ops.callback import CALLBACKS, REPORT

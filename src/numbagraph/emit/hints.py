@@ -5,9 +5,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.emit.scalars import is_stretch
-from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex, walk
-from numbagraph.intrinsics.reducers import Sum
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.emitters.ir import Apply, Literal, Load, LoopIndex, walk
+from numbagraph.intrinsics.emitters.reducers import Sum
+from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.loops.ir import Kernel, Reduction, Store
 from numbagraph.loops.masked_tails import depending_on
 from numbagraph.loops.parallel import cost_of_operation

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, member
 from numbagraph.emit.scalars import ScalarEmitter
-from numbagraph.intrinsics.emitter import I64, POINTER, Emitter, memory_type
+from numbagraph.intrinsics.emitters.emitter import I64, POINTER, Emitter, memory_type
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Kernel, Reduction
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
-from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.ir import Apply, CheckedIndex, Scalar, walk
-from numbagraph.intrinsics.vecmath.declare import has_formulas
+from numbagraph.intrinsics.emitters import scalar
+from numbagraph.intrinsics.emitters.ir import Apply, CheckedIndex, Scalar, walk
+from numbagraph.intrinsics.emitters.vecmath.declare import has_formulas
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 

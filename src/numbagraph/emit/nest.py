@@ -11,20 +11,30 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
-from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretches_of
 from numbagraph.emit.exits import emit_until_decided, may_end_early
 from numbagraph.emit.extrema import Searches, improve
 from numbagraph.emit.hints import BLOCK, LANES, copies_apart, hints_of_sums, hints_outside, preferred_bits
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.lazy_select import ways_of
+from numbagraph.emit.loop_variants import MOST_INLINED, Choices, choices_for, stretches_of
 from numbagraph.emit.outer_vectorisation import emit_strips
 from numbagraph.emit.scalars import Outside, ScalarEmitter
 from numbagraph.emit.tiles import allocate_kept, copy_tile, keep_for_later, scatter_tile
 from numbagraph.emit.wrapped_indices import emit_pieces, wraps_of
-from numbagraph.intrinsics.emitter import I1, I8, I64, POINTER, Emitter, Inlining, Operand, llvm_type, loop_hints
-from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar
-from numbagraph.intrinsics.reducers import Sum
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.emitters.emitter import (
+    I1,
+    I8,
+    I64,
+    POINTER,
+    Emitter,
+    Inlining,
+    Operand,
+    llvm_type,
+    loop_hints,
+)
+from numbagraph.intrinsics.emitters.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar
+from numbagraph.intrinsics.emitters.reducers import Sum
+from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
 
 WHOLE_VECTORS = 64

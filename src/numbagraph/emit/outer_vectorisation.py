@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from numbagraph.emit.tiles import Nest
-from numbagraph.intrinsics.emitter import I64, Emitter, Inlining, loop_hints
-from numbagraph.intrinsics.lanes import lanes_of
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.emitters.emitter import I64, Emitter, Inlining, loop_hints
+from numbagraph.intrinsics.emitters.lanes import lanes_of
+from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.loops.ir import Reduction
 from numbagraph.loops.masked_tails import WITH_MASKS
 

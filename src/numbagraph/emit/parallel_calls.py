@@ -8,13 +8,13 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, member
+from numbagraph.emit.allocation import memory_function
 from numbagraph.emit.call import THREADS
 from numbagraph.emit.chunks import MOST_CHUNKS, cut, smaller
-from numbagraph.emit.memory import memory_function
 from numbagraph.emit.ranges import RangeFunction
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, memory_type
-from numbagraph.intrinsics.ir import Buffer
-from numbagraph.intrinsics.reducers import State
+from numbagraph.intrinsics.emitters.emitter import I32, I64, POINTER, Emitter, Operand, memory_type
+from numbagraph.intrinsics.emitters.ir import Buffer
+from numbagraph.intrinsics.emitters.reducers import State
 from numbagraph.ir.abi import OUT_OF_MEMORY
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Reduction

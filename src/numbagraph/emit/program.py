@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph.emit.memory import ALIGNMENT
+from numbagraph.emit.allocation import ALIGNMENT
 from numbagraph.emit.nest import declare_nest
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Inlining, memory_type
-from numbagraph.intrinsics.ir import Buffer, Register, Scalar
+from numbagraph.intrinsics.emitters.emitter import I8, I32, I64, POINTER, Emitter, Inlining, memory_type
+from numbagraph.intrinsics.emitters.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.later import Later
 from numbagraph.ir.structs import Struct
@@ -25,14 +25,14 @@ from numbagraph.loops.ir import Call, Check, Compute, Kernel, Program, Reduction
 if TYPE_CHECKING:
     from numbagraph.emit import checked_loops as checked_code
     from numbagraph.emit import chunks, ranges
-    from numbagraph.emit import control as control_code
+    from numbagraph.emit import control_flow as control_code
     from numbagraph.emit import parallel_calls as chunk_code
     from numbagraph.emit import reverse as reverse_code
     from numbagraph.emit import tiled_loops as row_code
 else:  # few programs have loops and branches, tiles, or chunks for threads
     checked_code, chunks, ranges, control_code, chunk_code, reverse_code, row_code = (
         Later(f"numbagraph.emit.{each}")
-        for each in ("checked_loops", "chunks", "ranges", "control", "parallel_calls", "reverse", "tiled_loops")
+        for each in ("checked_loops", "chunks", "ranges", "control_flow", "parallel_calls", "reverse", "tiled_loops")
     )
 
 

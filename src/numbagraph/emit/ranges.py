@@ -10,7 +10,7 @@ from numbagraph.emit.accumulators import Partial, first_reduced
 from numbagraph.emit.interface import Range
 from numbagraph.emit.nest import declare_nest
 from numbagraph.emit.scalars import StraightCode
-from numbagraph.intrinsics.ir import Buffer, Scalar
+from numbagraph.intrinsics.emitters.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Call, Kernel, Reduction
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from numbagraph.emit.control import ONE, ZERO, LoopEmitter, RegionFunctions, Rows, bytes_of, copy_memory
+from numbagraph.emit.control_flow import ONE, ZERO, LoopEmitter, RegionFunctions, Rows, bytes_of, copy_memory
 from numbagraph.emit.straight_line import StraightLine
-from numbagraph.intrinsics.emitter import I64, POINTER
-from numbagraph.intrinsics.ir import Buffer
+from numbagraph.intrinsics.emitters.emitter import I64, POINTER
+from numbagraph.intrinsics.emitters.ir import Buffer
 from numbagraph.loops.control_steps import Loop, ReverseLoop
 
 ALIGNMENT = 16

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I8, I64, POINTER, Emitter, memory_type
+from numbagraph.intrinsics.emitters.emitter import I8, I64, POINTER, Emitter, memory_type
 from numbagraph.ir.abi import FAILURES
 from numbagraph.ir.values import Input
 

@@ -8,9 +8,19 @@ from typing import Protocol
 from llvmlite import ir
 
 from numbagraph.emit.lazy_select import Ways
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.emitter import I64, Emitter, Label, Operand, memory_type
-from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.emitter import I64, Emitter, Label, Operand, memory_type
+from numbagraph.intrinsics.emitters.ir import (
+    Apply,
+    Buffer,
+    CheckedIndex,
+    LeafStride,
+    Literal,
+    Load,
+    Register,
+    Scalar,
+    walk,
+)
 from numbagraph.ir.values import Value
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from numbagraph.emit.call import ProgramCall
-from numbagraph.intrinsics.emitter import I32, I64, POINTER
+from numbagraph.intrinsics.emitters.emitter import I32, I64, POINTER
 from numbagraph.ir.structs import Struct
 
 DOUBLE = ir.DoubleType()

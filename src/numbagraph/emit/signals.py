@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.emit.straight_line import BETWEEN, StraightLine
-from numbagraph.intrinsics.emitter import I1, I32, I64, Emitter
+from numbagraph.intrinsics.emitters.emitter import I1, I32, I64, Emitter
 from numbagraph.ir.abi import INTERRUPTED
 
 SIGNALS = "numbagraph.signals."

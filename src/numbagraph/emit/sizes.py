@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from llvmlite import ir
 
 from numbagraph.emit.straight_line import StraightLine
-from numbagraph.intrinsics.emitter import I1, I64
-from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Register, Scalar, register, walk
+from numbagraph.intrinsics.emitters.emitter import I1, I64
+from numbagraph.intrinsics.emitters.ir import Apply, Buffer, Literal, Register, Scalar, register, walk
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64

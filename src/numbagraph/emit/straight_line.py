@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from llvmlite import ir
 
 from numbagraph.emit.aliases import scope
-from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.allocation import ALIGNMENT, memory_function
 from numbagraph.emit.scalars import ChainedPlacement, ScalarEmitter
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Label, memory_type
-from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
+from numbagraph.intrinsics.emitters.emitter import I8, I32, I64, POINTER, Emitter, Label, memory_type
+from numbagraph.intrinsics.emitters.ir import Buffer, LeafStride, Register, Scalar
 from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.structs import cached_property
 from numbagraph.ir.values import Dim, Input, Value

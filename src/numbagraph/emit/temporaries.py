@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from numbagraph.intrinsics.ir import Buffer, Literal
+from numbagraph.intrinsics.emitters.ir import Buffer, Literal
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Program, TiledLoop
 

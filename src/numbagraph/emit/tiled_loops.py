@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from llvmlite import ir
 
-from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.allocation import ALIGNMENT, memory_function
 from numbagraph.emit.ranges import BY_ROWS, RangeFunction, emit_range
 from numbagraph.emit.scalars import FixedPlacement, ScalarEmitter, StraightCode
-from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
-from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar, walk
+from numbagraph.intrinsics.emitters.emitter import I1, I64, POINTER, Emitter, llvm_type
+from numbagraph.intrinsics.emitters.ir import Buffer, LeafStride, Register, Scalar, walk
 from numbagraph.loops.ir import Call, Reduction, RowAccess, TiledLoop
 
 TILE_BYTES = 2**17

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 from llvmlite import ir
 
-from numbagraph.emit.choices import Choices
 from numbagraph.emit.hints import BLOCK
+from numbagraph.emit.loop_variants import Choices
 from numbagraph.emit.scalars import ScalarEmitter
-from numbagraph.intrinsics.emitter import I64, Emitter, loop_hints, memory_type
-from numbagraph.intrinsics.ir import Load, Scalar
+from numbagraph.intrinsics.emitters.emitter import I64, Emitter, loop_hints, memory_type
+from numbagraph.intrinsics.emitters.ir import Load, Scalar
 from numbagraph.loops.ir import Kernel, Reduction, Scan, Scatter
 
 

@@ -11,8 +11,8 @@ from llvmlite import ir
 from numbagraph.emit.program import ProgramEmitter, emit_program
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.emit.tiled_loops import Run
-from numbagraph.intrinsics.emitter import I32, I64, Emitter
-from numbagraph.intrinsics.ir import Buffer, Load
+from numbagraph.intrinsics.emitters.emitter import I32, I64, Emitter
+from numbagraph.intrinsics.emitters.ir import Buffer, Load
 from numbagraph.ir.abi import NativeSignature
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input

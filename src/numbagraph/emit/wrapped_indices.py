@@ -8,9 +8,9 @@ from llvmlite import ir
 
 from numbagraph.blockwise.lowering import parts, subtract
 from numbagraph.emit.scalars import ScalarEmitter
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.emitter import I64, Emitter
-from numbagraph.intrinsics.ir import Apply, Scalar, walk
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.emitter import I64, Emitter
+from numbagraph.intrinsics.emitters.ir import Apply, Scalar, walk
 from numbagraph.loops.ir import Kernel
 
 Wrap = tuple[Apply, Scalar]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from llvmlite import ir
 
 from numbagraph.emit.call import ProgramCall
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, memory_type
+from numbagraph.intrinsics.emitters.emitter import I32, I64, POINTER, Emitter, memory_type
 from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
 from numbagraph.ir.structs import Struct
 

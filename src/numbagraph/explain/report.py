@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Apply, Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
 from numbagraph.ir.abi import ArrayLeaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import resolve

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from numbagraph.explain.report import bytes_of, evaluate_length, is_index, known_in, regions_of, short
-from numbagraph.intrinsics.ir import Apply, Load, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Apply, Load, Scalar, walk
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Source, Value
 from numbagraph.loops.control_steps import Branch, Loop, ReverseLoop

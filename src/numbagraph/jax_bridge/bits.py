@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.jax_bridge.common import Run, dtype_of, is_constant
 from numbagraph.jax_bridge.control import ruled
+from numbagraph.jax_bridge.translation import Run, dtype_of, is_constant
 from numbagraph.ops.bits import reinterpreted
 from numbagraph.tracing.tracer import Tracer
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge import bits, signed_zeros, special
-from numbagraph.jax_bridge.common import Run, derived_as, dtype_of
+from numbagraph.jax_bridge.translation import Run, derived_as, dtype_of
 from numbagraph.tracing.tracer import Tracer, apply
 
 

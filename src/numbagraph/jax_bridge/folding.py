@@ -11,8 +11,8 @@ import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
 from numbagraph.api.loops import scan
-from numbagraph.jax_bridge.common import Run, dtype_of, jaxpr_of, shape_of, traced
 from numbagraph.jax_bridge.control import typed
+from numbagraph.jax_bridge.translation import Run, dtype_of, jaxpr_of, shape_of, traced
 
 
 def folded(

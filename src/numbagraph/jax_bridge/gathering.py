@@ -14,7 +14,7 @@ import numpy as np
 
 from numbagraph.api.loops import scan
 from numbagraph.ir.structs import Struct
-from numbagraph.jax_bridge.common import Run, is_constant, shape_of, traced
+from numbagraph.jax_bridge.translation import Run, is_constant, shape_of, traced
 
 
 class Windows(Struct):

@@ -14,19 +14,11 @@ from jax.tree_util import tree_flatten, tree_unflatten
 from numbagraph.api.transformed import Transformed
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import at_source
-from numbagraph.jax_bridge import (
-    callbacks,
-    control,
-    elementwise,
-    folding,
-    matrices,
-    random_bits,
-    sliding,
-    sparse,
-    structure,
-)
-from numbagraph.jax_bridge.common import ClosedJaxpr, Run, fitted, jaxpr_of
-from numbagraph.ops.linalg.errors import on_linalg_error
+from numbagraph.jax_bridge import control, elementwise, folding, random_bits, sliding, sparse, structure
+from numbagraph.jax_bridge import linear_algebra as matrices
+from numbagraph.jax_bridge import python_callbacks as callbacks
+from numbagraph.jax_bridge.translation import ClosedJaxpr, Run, fitted, jaxpr_of
+from numbagraph.ops.linalg.singular import on_linalg_error
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.static_lengths import known_shape
 from numbagraph.tracing.tracer import Tracer, to_value, user_source

@@ -13,11 +13,11 @@ import jax
 import numpy as np
 
 from numbagraph.ir.op import registry
-from numbagraph.jax_bridge.common import Run, is_constant, jaxpr_of, traced
+from numbagraph.jax_bridge.translation import Run, is_constant, jaxpr_of, traced
 from numbagraph.ops.comparison import maximum
-from numbagraph.ops.exponential import exp, log
+from numbagraph.ops.exponentials import exp, log
 from numbagraph.ops.identity import differentiated_as
-from numbagraph.ops.sample_derivatives import sampled_log_gamma
+from numbagraph.ops.random.sample_derivatives import sampled_log_gamma
 from numbagraph.tracing.tracer import Tracer
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir.op import registry
-from numbagraph.jax_bridge.common import derived_as, is_constant
+from numbagraph.jax_bridge.translation import derived_as, is_constant
 from numbagraph.tracing.tracer import apply
 
 

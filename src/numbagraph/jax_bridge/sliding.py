@@ -11,10 +11,10 @@ import numpy as np
 from jax.core import eval_jaxpr
 
 from numbagraph.ir.structs import Struct
-from numbagraph.jax_bridge.common import Run, dtype_of, shape_of, traced
 from numbagraph.jax_bridge.folding import folded
 from numbagraph.jax_bridge.gathering import ints
 from numbagraph.jax_bridge.structure import least, padded
+from numbagraph.jax_bridge.translation import Run, dtype_of, shape_of, traced
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.tracing.tracer import Tracer
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.forking import import_module
-from numbagraph.jax_bridge.common import Run, jaxpr_of
+from numbagraph.jax_bridge.translation import Run, jaxpr_of
 
 FORMATS = {
     "bcoo": (

@@ -11,9 +11,9 @@ import numpy as np
 
 from numbagraph import special
 from numbagraph.ir.op import registry
-from numbagraph.jax_bridge.common import traced
 from numbagraph.jax_bridge.signed_zeros import kept_zeros
 from numbagraph.jax_bridge.translate import x64
+from numbagraph.jax_bridge.translation import traced
 from numbagraph.library.scipy.special.zeta import zeta
 from numbagraph.purity.nondeterminism import unwatched
 from numbagraph.tracing.tracer import Tracer, apply

@@ -11,7 +11,6 @@ import numpy as np
 
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.bits import in_order
-from numbagraph.jax_bridge.common import Run, dtype_of, is_constant, large, shape_of, traced
 from numbagraph.jax_bridge.gathering import (
     dynamic_slice,
     dynamic_update_slice,
@@ -21,6 +20,7 @@ from numbagraph.jax_bridge.gathering import (
     set_or_apply,
     updated_by,
 )
+from numbagraph.jax_bridge.translation import Run, dtype_of, is_constant, large, shape_of, traced
 from numbagraph.tracing.tracer import Tracer
 
 

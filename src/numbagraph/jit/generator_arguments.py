@@ -12,7 +12,7 @@ import numpy as np
 
 from numbagraph.ir.op import load
 from numbagraph.jit.generator_memory import spans_of
-from numbagraph.ops import bit_generators as states
+from numbagraph.ops.random import generator_states as states
 from numbagraph.runtime.arguments import is_generator
 from numbagraph.runtime.drawing import drawing
 from numbagraph.tracing.errors import TraceError, user_source

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ops.bit_generators import words_of
+from numbagraph.ops.random.generator_states import words_of
 from numbagraph.runtime.drawing import Span
 
 

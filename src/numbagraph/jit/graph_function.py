@@ -46,7 +46,7 @@ from numbagraph.jit.versions import Retried
 from numbagraph.purity.environment import Made, Reach, Surroundings, make_while_unchanged
 from numbagraph.purity.nondeterminism import forbidden
 from numbagraph.purity.reachable_code import Walk
-from numbagraph.rewrite.checks import check_level, check_values
+from numbagraph.rewrite.debug_checks import check_level, check_values
 from numbagraph.runtime import failures, replay
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.embedding import Embedding

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from numbagraph.intrinsics.ir import Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
 from numbagraph.ir.values import ArrayType, Extent, Value
 from numbagraph.loops.copies import copied, reads_before
 from numbagraph.loops.ir import Kernel, Step, Store

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
-from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Buffer, Load, Scalar, walk
 from numbagraph.ir.shapes import resolve
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
 from numbagraph.blockwise.lowering import extent_scalar
-from numbagraph.intrinsics.ir import Buffer, Load, Register, Scalar, literal
+from numbagraph.intrinsics.emitters.ir import Buffer, Load, Register, Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.ir.graph import Graph, guard_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
-from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Buffer, Load, Scalar, walk
 from numbagraph.ir.abi import NativeSignature
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct

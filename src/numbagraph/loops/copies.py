@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.loops.control_steps import Branch, Loop, Operand, ReverseLoop, buffers_of
 from numbagraph.loops.ir import Kernel, Step, Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from numbagraph.intrinsics.ir import Buffer, CheckedIndex, Load, LoopIndex, Register, Scalar, literal, walk
+from numbagraph.intrinsics.emitters.ir import Buffer, CheckedIndex, Load, LoopIndex, Register, Scalar, literal, walk
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Input, Value

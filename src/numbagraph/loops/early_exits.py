@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from numbagraph.intrinsics.ir import Buffer, Literal, Scalar
+from numbagraph.intrinsics.emitters.ir import Buffer, Literal, Scalar
 from numbagraph.ir.values import Constant, Dim, Node, Value
 from numbagraph.loops import buffers
 from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop

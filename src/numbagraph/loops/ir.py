@@ -2,7 +2,7 @@
 
 A `Block` is a list of steps and the temporaries that they need; a `Program` is a block and what its entry must know.
 Rank-0 values are computed between loop nests and live in registers; a `Kernel` is one loop nest: its body is a graph of
-scalars (`numbagraph.intrinsics.ir`), and each of its outputs is stored, reduced, scanned or scattered.
+scalars (`numbagraph.intrinsics.emitters.ir`), and each of its outputs is stored, reduced, scanned or scattered.
 Loops and branches are in `numbagraph.loops.control_steps`.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
-from numbagraph.intrinsics.ir import (
+from numbagraph.intrinsics.emitters.ir import (
     Buffer,
     CheckedIndex,
     EmitCall,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from numbagraph.intrinsics.ir import Literal, LoopIndex, Scalar
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.emitters.ir import Literal, LoopIndex, Scalar
+from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.loops.ir import Kernel, Reduction, Step, Store
 from numbagraph.loops.parallel import cost_of_operation
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numbagraph.intrinsics.ir import Buffer, Load, LoopIndex
+from numbagraph.intrinsics.emitters.ir import Buffer, Load, LoopIndex
 from numbagraph.loops.ir import Kernel, Reduction, Step, Store, targets
 from numbagraph.loops.packing import substituted
 

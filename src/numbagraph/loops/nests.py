@@ -8,8 +8,18 @@ from typing import Any
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import Index, extent_scalar
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, register
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.ir import (
+    Apply,
+    Buffer,
+    Literal,
+    Load,
+    LoopIndex,
+    Scalar,
+    index_operation,
+    literal,
+    register,
+)
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Constant, Dim, Extent, Node, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from numbagraph.intrinsics.ir import Apply, LeafStride, Literal, Load, LoopIndex
+from numbagraph.intrinsics.emitters.ir import Apply, LeafStride, Literal, Load, LoopIndex
 from numbagraph.loops.ir import Alternative, Kernel, Reduction
 
 CHEAP = 8

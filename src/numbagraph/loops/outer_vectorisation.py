@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbagraph.intrinsics.ir import Apply, CheckedIndex, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.emitters.ir import Apply, CheckedIndex, Load, LoopIndex, Scalar, walk
 from numbagraph.loops.ir import Kernel, Reduction
 
 ADDING = ("add", "subtract")

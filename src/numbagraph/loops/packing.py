@@ -13,8 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numbagraph.blockwise.lowering import multiply
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, walk
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.ir import (
+    Apply,
+    Buffer,
+    Literal,
+    Load,
+    LoopIndex,
+    Scalar,
+    index_operation,
+    literal,
+    walk,
+)
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType
 from numbagraph.loops.buffered import extent_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from numbagraph.blockwise.lowering import add, linear_index, multiply, parts
-from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, literal, walk
+from numbagraph.intrinsics.emitters.ir import Apply, Buffer, Load, LoopIndex, Scalar, literal, walk
 from numbagraph.ir.op import registry
 from numbagraph.loops.ir import Call, Kernel, Output, Reduction, Scan, Scatter, Split, Step, Store
 from numbagraph.loops.nests import element_count

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import Index, extent_scalar
-from numbagraph.intrinsics.ir import (
+from numbagraph.intrinsics.emitters.ir import (
     Buffer,
     CheckedIndex,
     LeafStride,

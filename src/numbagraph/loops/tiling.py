@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from numbagraph.intrinsics.ir import Buffer, Load, Scalar
+from numbagraph.intrinsics.emitters.ir import Buffer, Load, Scalar
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import Value
 from numbagraph.loops.ir import (

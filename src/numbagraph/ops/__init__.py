@@ -6,23 +6,21 @@ from numbagraph.ops import (
     checking,
     comparison,
     creation,
-    exponential,
-    gathering,
     identity,
-    indexing,
     integers,
     joining,
-    masks,
     product,
     reduction,
     rounding,
     selection,
     shape,
-    slicing,
-    special_reductions,
 )
-from numbagraph.ops import view_assignment as through
+from numbagraph.ops import exponentials as exponential
 from numbagraph.ops.deferred import CALLED, NAMES
+from numbagraph.ops.indexing import gathering, masks, slicing
+from numbagraph.ops.indexing import subscripts as indexing
+from numbagraph.ops.indexing import view_assignment as through
+from numbagraph.ops.special import reductions as special_reductions
 
 for _module, _names in NAMES.items():
     registry.defer(f"{__name__}.{_module}", {name: CALLED.get(name, "").split() for name in _names.split()})

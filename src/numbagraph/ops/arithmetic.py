@@ -9,16 +9,16 @@ import numpy as np
 from numbagraph.blockwise.elementwise import as_integers
 from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_rule
-from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
-from numbagraph.intrinsics.formula import by_kind, identity
-from numbagraph.intrinsics.ir import Emit
+from numbagraph.intrinsics.emitters import complexes, elementary, integer_ops, reals, scalar, vecmath
+from numbagraph.intrinsics.emitters.formula import by_kind, identity
+from numbagraph.intrinsics.emitters.ir import Emit
 from numbagraph.ir import shapes
 from numbagraph.ir.op import boxing, load
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ir.values import Constant, Node, Op, Value
 from numbagraph.ops.comparison import equal, greater_equal, logical_and
 from numbagraph.ops.cuts import mirrored
-from numbagraph.ops.exponential import log
+from numbagraph.ops.exponentials import log
 from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.rounding import rint, trunc
 from numbagraph.ops.selection import where

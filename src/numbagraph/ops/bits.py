@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind
-from numbagraph.intrinsics import reals
+from numbagraph.intrinsics.emitters import reals
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import FLOAT32, FLOAT64
 from numbagraph.ir.values import Value

@@ -17,8 +17,8 @@ from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, pro
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
+from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.ops.shape import expand_at
-from numbagraph.ops.slicing import narrow
 
 Rows = list[list[Value]]
 

@@ -13,13 +13,13 @@ from numbagraph.blockwise.kinds import draw
 from numbagraph.blockwise.lengths import Cut
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.ir import Scalar, index_operation
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.ir import Scalar, index_operation
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
+from numbagraph.ops.indexing.slicing import Template, numpy_key, take_slice
 from numbagraph.ops.joining import join
-from numbagraph.ops.slicing import Template, numpy_key, take_slice
 
 Axes = tuple[int, ...]
 

@@ -29,14 +29,14 @@ from numbagraph.ops.comparison import (
     minimum,
 )
 from numbagraph.ops.creation import filled, number_as
-from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.indexing.gathering import gather_value
 from numbagraph.ops.joining import diff
 from numbagraph.ops.reduction import accumulator_dtype, sum
 from numbagraph.ops.running import cumprod, cumsum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import at_least, expand_at, move, ravel
-from numbagraph.ops.sorting import argsort, searchsorted
+from numbagraph.ops.statistics.sorting import argsort, searchsorted
 
 
 def slices(value: Value, axis: int, *parts: slice) -> list[Value]:

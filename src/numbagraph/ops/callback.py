@@ -14,15 +14,15 @@ from llvmlite import ir
 
 from numbagraph.blockwise import lowering
 from numbagraph.forking import new_lock
-from numbagraph.intrinsics.batches import Extents
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitters.batches import Extents
+from numbagraph.intrinsics.emitters.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
 from numbagraph.ir.array_classes import description
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Extent, Op, Source, Unsupported, Value
-from numbagraph.ops.control.common import batch_size, element_type, stand_ins
+from numbagraph.ops.control.operands import batch_size, element_type, stand_ins
 from numbagraph.transforms.batching import spread
 from numbagraph.transforms.interpret import describe, note_callback
 

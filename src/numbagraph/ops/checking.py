@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind, as_value, convert
-from numbagraph.intrinsics import scalar
+from numbagraph.intrinsics.emitters import scalar
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Op, Value
 

@@ -27,8 +27,8 @@ from numbagraph.ops.comparison import (
 )
 from numbagraph.ops.creation import ones_like, zeros_like
 from numbagraph.ops.floating import signbit
+from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.ops.reduction import all
-from numbagraph.ops.slicing import narrow
 
 
 @decomposition(np.asarray_chkfinite, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)

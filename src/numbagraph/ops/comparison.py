@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, is_large, promote, ufunc_rule
-from numbagraph.intrinsics import reals, scalar
+from numbagraph.intrinsics.emitters import reals, scalar
 from numbagraph.ir.types import FLOAT32, INT64, UINT64
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.selection import DISCRETE, where

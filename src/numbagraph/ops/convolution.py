@@ -14,13 +14,13 @@ from numbagraph.ir import shapes
 from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.creation import iota, zeros_like
-from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.indexing.gathering import gather_value
+from numbagraph.ops.indexing.slicing import flip
 from numbagraph.ops.joining import concatenate
 from numbagraph.ops.padding import pad_piece
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, ravel
-from numbagraph.ops.slicing import flip
 
 MODES = ("full", "same", "valid")
 SHORT = 64

@@ -13,14 +13,14 @@ from numbagraph.blockwise.kinds import decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, less
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value
-from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.ir import index_operation, literal
+from numbagraph.intrinsics.emitters import integers
+from numbagraph.intrinsics.emitters.ir import index_operation, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, number_as, tri, zeros
-from numbagraph.ops.gathering import gather_value, scatter
+from numbagraph.ops.indexing.gathering import gather_value, scatter
 from numbagraph.ops.shape import expand_dims, move
 
 

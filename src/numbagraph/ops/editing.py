@@ -16,14 +16,14 @@ from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.comparison import less, logical_not
 from numbagraph.ops.creation import filled, iota, number_as
-from numbagraph.ops.data_dependent_lengths import nonzero, truth
 from numbagraph.ops.diagonals import diag
-from numbagraph.ops.gathering import as_positions, gather_value, put_at
-from numbagraph.ops.masks import selected
+from numbagraph.ops.indexing.data_dependent_lengths import nonzero, truth
+from numbagraph.ops.indexing.gathering import as_positions, gather_value, put_at
+from numbagraph.ops.indexing.masks import selected
+from numbagraph.ops.indexing.slicing import flip, narrow
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, expand_at, move, permute, ravel, reshape_value
-from numbagraph.ops.slicing import flip, narrow
-from numbagraph.ops.sorting import argsort, searchsorted
+from numbagraph.ops.statistics.sorting import argsort, searchsorted
 
 
 def with_axis(arr: Any, axis: Any) -> tuple[Value, int]:

@@ -16,7 +16,7 @@ from numbagraph.ir.shapes import as_value
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Op, Value, constant
 from numbagraph.ops.callback import Call, Callback, Kind, callback_of
-from numbagraph.ops.control.common import batch_size, element_type, stand_ins
+from numbagraph.ops.control.operands import batch_size, element_type, stand_ins
 from numbagraph.transforms.interpret import effects
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from numbagraph.blockwise.common import flat
 from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import promote, ufunc_rule
-from numbagraph.intrinsics import frexp as parts
-from numbagraph.intrinsics import reals
+from numbagraph.intrinsics.emitters import frexp as parts
+from numbagraph.intrinsics.emitters import reals
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import sign

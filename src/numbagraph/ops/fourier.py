@@ -15,8 +15,8 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import Keywords, core_op, decomposition, draw
 from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
-from numbagraph.intrinsics import fourier, long_fourier
-from numbagraph.intrinsics.long_fourier import LEAST_LONG
+from numbagraph.intrinsics.emitters import fourier, long_fourier
+from numbagraph.intrinsics.emitters.long_fourier import LEAST_LONG
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
@@ -24,10 +24,10 @@ from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.comparison import equal, less, logical_or
 from numbagraph.ops.creation import filled, iota, number_as, require_cpu
+from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.ops.joining import roll
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, reshape_value
-from numbagraph.ops.slicing import narrow
 
 FORWARD = ("backward", "ortho", "forward")
 """NumPy's names of the factors 1, 1 / sqrt(n) and 1 / n of a transform with negative exponents."""

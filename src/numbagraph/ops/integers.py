@@ -11,8 +11,8 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind
-from numbagraph.intrinsics import integer_ops
-from numbagraph.intrinsics.formula import instruction
+from numbagraph.intrinsics.emitters import integer_ops
+from numbagraph.intrinsics.emitters.formula import instruction
 from numbagraph.ir.op import load
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Op

@@ -19,8 +19,9 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64, UINT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.creation import along
-from numbagraph.ops.gathering import gather_value, list_of_positions, scatter
-from numbagraph.ops.indexing import index
+from numbagraph.ops.indexing.gathering import gather_value, list_of_positions, scatter
+from numbagraph.ops.indexing.slicing import narrow, roll_value
+from numbagraph.ops.indexing.subscripts import index
 from numbagraph.ops.shape import (
     at_least,
     broadcast_value,
@@ -32,7 +33,6 @@ from numbagraph.ops.shape import (
     ravel,
     reshape_value,
 )
-from numbagraph.ops.slicing import narrow, roll_value
 
 
 def concatenate_type(*values: Value, axis: int) -> ArrayType:

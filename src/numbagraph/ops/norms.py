@@ -18,7 +18,7 @@ from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims, move, squeeze
-from numbagraph.ops.statistics import flat_at_zero, squared_size
+from numbagraph.ops.statistics.moments import flat_at_zero, squared_size
 
 
 def trace_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

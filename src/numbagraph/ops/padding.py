@@ -17,10 +17,10 @@ from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Constant, Extent, Value
 from numbagraph.ops.borders import with_margins
 from numbagraph.ops.creation import filled, iota, linspace
-from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.indexing.gathering import gather_value
+from numbagraph.ops.indexing.slicing import flip, narrow
 from numbagraph.ops.joining import join, pieces_of, total
 from numbagraph.ops.shape import copy, squeeze_at
-from numbagraph.ops.slicing import flip, narrow
 
 Widths = list[tuple[Extent, Extent]]
 ODD = Keywords(reflect_type="odd")

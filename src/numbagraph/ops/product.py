@@ -12,7 +12,7 @@ from numbagraph.blockwise.elementwise import install_operator
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lowering import Routine
 from numbagraph.blockwise.promotion import promote, ufunc_rule
-from numbagraph.intrinsics import blas, fortran
+from numbagraph.intrinsics.emitters import blas, fortran
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, quiet, registry
 from numbagraph.ir.types import BOOL

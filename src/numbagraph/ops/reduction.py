@@ -8,8 +8,8 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import reduction
 from numbagraph.blockwise.promotion import convert
-from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.reducers import ArgReducer, Reducer, Sum, better
+from numbagraph.intrinsics.emitters import scalar
+from numbagraph.intrinsics.emitters.reducers import ArgReducer, Reducer, Sum, better
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64, real_dtype
 from numbagraph.ir.values import Value

@@ -14,8 +14,8 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.creation import iota
-from numbagraph.ops.gathering import scatter
-from numbagraph.ops.slicing import Cut, put_slice, take_slice
+from numbagraph.ops.indexing.gathering import scatter
+from numbagraph.ops.indexing.slicing import Cut, put_slice, take_slice
 
 
 def summed_to_extents(array: np.ndarray, axes: Sequence[int], extents: Sequence[int]) -> np.ndarray:

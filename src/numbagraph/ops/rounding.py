@@ -9,7 +9,7 @@ import numpy as np
 from numbagraph.blockwise.common import flat
 from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
-from numbagraph.intrinsics.formula import by_kind, identity, intrinsic, on_parts
+from numbagraph.intrinsics.emitters.formula import by_kind, identity, intrinsic, on_parts
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Value
 

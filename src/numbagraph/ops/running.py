@@ -9,8 +9,8 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw, running, running_op
 from numbagraph.blockwise.promotion import common_rule, convert, promote
-from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer, RunningProduct, negative_zero
+from numbagraph.intrinsics.emitters import scalar
+from numbagraph.intrinsics.emitters.reducers import LinearRecurrence, Reducer, RunningProduct, negative_zero
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value

@@ -10,8 +10,8 @@ import numpy as np
 from numbagraph.blockwise.kinds import batch_elementwise, decomposition, draw, elementwise, real_if
 from numbagraph.blockwise.lowering import Cast
 from numbagraph.blockwise.promotion import Kind, as_strong, as_value, common_rule, convert, kind_of, promote
-from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.target import host
+from numbagraph.intrinsics.emitters import scalar
+from numbagraph.intrinsics.emitters.target import host
 from numbagraph.ir.op import load, quiet, registry
 from numbagraph.ir.types import BOOL, DTYPES, canonical_dtype
 from numbagraph.ir.values import ArrayType, Op, Unsupported, Value

@@ -11,7 +11,7 @@ from numbagraph.blockwise.kinds import decomposition, draw, sum_to, view, withou
 from numbagraph.blockwise.lengths import MOST, as_length, as_shape, both, count_of, matching_groups, quotient
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
 from numbagraph.blockwise.promotion import as_strong, as_value
-from numbagraph.intrinsics.ir import Scalar, literal
+from numbagraph.intrinsics.emitters.ir import Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import ArrayType, Extent, Input, Node, Op, Value

@@ -14,7 +14,7 @@ from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import power, sign
 from numbagraph.ops.comparison import equal, greater, logical_and, not_equal
 from numbagraph.ops.creation import iota, linspace
-from numbagraph.ops.exponential import log10
+from numbagraph.ops.exponentials import log10
 from numbagraph.ops.linalg.solutions import inv, solve
 from numbagraph.ops.reduction import all
 from numbagraph.ops.selection import where

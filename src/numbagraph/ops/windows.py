@@ -17,14 +17,14 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal, isnan, logical_and, maximum, minimum, not_equal
 from numbagraph.ops.creation import filled, iota, number_as
-from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.indexing.gathering import gather_value
 from numbagraph.ops.integers import bitwise_or
 from numbagraph.ops.joining import pieces_of
-from numbagraph.ops.nan_statistics import filled as without_gaps
-from numbagraph.ops.nan_statistics import with_gaps
 from numbagraph.ops.reduction import all, any, argmax, argmin, highest, lowest
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, ravel, reshape_value
+from numbagraph.ops.statistics.without_nan import filled as without_gaps
+from numbagraph.ops.statistics.without_nan import with_gaps
 
 
 def window_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

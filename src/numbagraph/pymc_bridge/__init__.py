@@ -1,22 +1,15 @@
 """PyMC models and PyTensor graphs on numbagraph. PyMC is imported with this package, and never before."""
 
-from numbagraph.pymc_bridge import (
-    choices,
-    control,
-    elementwise,
-    indexing,
-    linalg,
-    mathematics,
-    scan,
-    structure,
-)
-from numbagraph.pymc_bridge.failures import RejectionWarning
 from numbagraph.pymc_bridge.function_op import to_pytensor
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.linker import FallbackWarning
 from numbagraph.pymc_bridge.logp import CompiledLogp, compile_logp
 from numbagraph.pymc_bridge.model import compile_model
-from numbagraph.pymc_bridge.sampling import sample
+from numbagraph.pymc_bridge.sampling.failures import RejectionWarning
+from numbagraph.pymc_bridge.sampling.sample import sample
+from numbagraph.pymc_bridge.translations import choices, indexing, linalg, mathematics, scan, structure
+from numbagraph.pymc_bridge.translations import nested_ops as control
+from numbagraph.pymc_bridge.translations import scalar_ops as elementwise
 
 __all__ = [
     "CompiledLogp",

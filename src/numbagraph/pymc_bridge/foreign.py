@@ -25,10 +25,10 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.array_function import TypeRefused
 from numbagraph.pymc_bridge.compatibility import conditional, linalg, running_dtype
-from numbagraph.pymc_bridge.draws import NotDrawn
+from numbagraph.pymc_bridge.graph_partition import Partition
 from numbagraph.pymc_bridge.importer import describe
-from numbagraph.pymc_bridge.initial_point import INLINED
-from numbagraph.pymc_bridge.partitions import Partition
+from numbagraph.pymc_bridge.sampling.initial_point import INLINED
+from numbagraph.pymc_bridge.translations.draws import NotDrawn
 
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""

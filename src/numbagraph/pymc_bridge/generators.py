@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.intrinsics.bit_generators import WORDS
+from numbagraph.intrinsics.emitters.random.bit_generators import WORDS
 from numbagraph.jit.generator_memory import spans_of
-from numbagraph.ops.bit_generators import kind_of, state_of, words_of
+from numbagraph.ops.random.generator_states import kind_of, state_of, words_of
 
 
 class Memory:

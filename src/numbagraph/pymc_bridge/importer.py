@@ -28,11 +28,11 @@ from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Node, Value, at_source, constant
 from numbagraph.ir.values import Constant as GraphConstant
 from numbagraph.ops.shape import broadcast_value, expand_at
-from numbagraph.pymc_bridge.branches import Branches, entering
-from numbagraph.pymc_bridge.checks import Requirement, with_checks
+from numbagraph.pymc_bridge.branch_graphs import Branches, entering
 from numbagraph.pymc_bridge.origin import expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
-from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, coordinates
+from numbagraph.pymc_bridge.translations.assertions import Requirement, with_checks
+from numbagraph.pymc_bridge.translations.sparse_matrix import COMPRESSED, SparseMatrix, coordinates
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.fold_captured import fold_captured
@@ -45,7 +45,10 @@ _handlers: dict[type, Handler] = {}
 _choices: set[type] = set()
 _movers: set[Handler] = set()
 
-LATER = {"pytensor.sparse": "numbagraph.pymc_bridge.sparse", "pytensor.xtensor": "numbagraph.pymc_bridge.named"}
+LATER = {
+    "pytensor.sparse": "numbagraph.pymc_bridge.translations.sparse",
+    "pytensor.xtensor": "numbagraph.pymc_bridge.translations.named_dimensions",
+}
 """Where translations are that few models need, by the package of PyTensor that has the ops."""
 
 

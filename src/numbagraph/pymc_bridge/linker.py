@@ -17,11 +17,11 @@ from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 
 from numbagraph.pymc_bridge.array_function import ArrayFunction
-from numbagraph.pymc_bridge.default_mode import install
-from numbagraph.pymc_bridge.drawing import DrawingStep, draws, noting
 from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.generators import Journal
-from numbagraph.pymc_bridge.partitions import Division, Partition, Step, divide
+from numbagraph.pymc_bridge.graph_partition import Division, Partition, Step, divide
+from numbagraph.pymc_bridge.sampling.default_mode import install
+from numbagraph.pymc_bridge.sampling.drawing import DrawingStep, draws, noting
 
 LONGEST = 60
 """Characters of an op in a warning."""

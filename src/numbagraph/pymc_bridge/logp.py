@@ -27,16 +27,16 @@ from numbagraph.ir.structs import cached_property
 from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
-from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
-from numbagraph.pymc_bridge.initial_point import InitialPoint
-from numbagraph.pymc_bridge.minibatches import Minibatches
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
 from numbagraph.pymc_bridge.parametrisations import CANCELLATIONS, PARAMETRISATIONS
 from numbagraph.pymc_bridge.python_calls import PythonCalls
-from numbagraph.pymc_bridge.snapshot import Snapshot, unpickled
-from numbagraph.pymc_bridge.sparse_matrix import is_sparse
+from numbagraph.pymc_bridge.sampling.failures import Failures
+from numbagraph.pymc_bridge.sampling.initial_point import InitialPoint
+from numbagraph.pymc_bridge.sampling.minibatches import Minibatches
+from numbagraph.pymc_bridge.sampling.snapshot import Snapshot, unpickled
 from numbagraph.pymc_bridge.switches import SWITCHES
+from numbagraph.pymc_bridge.translations.sparse_matrix import is_sparse
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import optimise, prepare
 from numbagraph.runtime.garbage_collection import collector_at_rest
@@ -209,7 +209,7 @@ class Parts:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
         if "pytensor.xtensor" in sys.modules:
             with importing:
-                from numbagraph.pymc_bridge.named import without_names  # noqa: PLC0415  it imports what few models need
+                from numbagraph.pymc_bridge.translations.named_dimensions import without_names  # noqa: PLC0415  it imports what few models need
 
             variables = without_names(variables)
         if self.minibatches is not None:

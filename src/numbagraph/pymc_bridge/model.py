@@ -14,10 +14,10 @@ from numbagraph.forking import importing
 from numbagraph.ir.structs import Struct
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
-from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, parts_of
-from numbagraph.pymc_bridge.snapshot import Snapshot, unpickled
+from numbagraph.pymc_bridge.sampling.initial_point import InitialPoint
+from numbagraph.pymc_bridge.sampling.snapshot import Snapshot, unpickled
 from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms.interpret import bind, check_entry, evaluate
@@ -101,7 +101,7 @@ def restored(pickled: bytes) -> CompiledPyMCModel:
 def compiled_of(snapshot: Snapshot, initial: InitialPoint, var_names: Sequence[str] | None) -> CompiledPyMCModel:
     """A model, compiled."""
     with importing:
-        from numbagraph.pymc_bridge.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
+        from numbagraph.pymc_bridge.sampling.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
 
     parts = Parts(snapshot)
     point = parts.point

@@ -22,8 +22,8 @@ from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Input, Value
-from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.importer import ImportedGraph
+from numbagraph.pymc_bridge.sampling.failures import Failures
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.entry import EntryPlan, make_callable
 from numbagraph.runtime.garbage_collection import collector_at_rest

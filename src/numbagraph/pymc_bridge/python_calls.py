@@ -23,10 +23,10 @@ from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.callback import Call, Callback, Kind, callback_of
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.pymc_bridge.compatibility import inferred_shapes, pullback_of
-from numbagraph.pymc_bridge.failures import Failures
 from numbagraph.pymc_bridge.foreign import FallbackWarning
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, static_shape
 from numbagraph.pymc_bridge.origin import origin_of
+from numbagraph.pymc_bridge.sampling.failures import Failures
 
 Shapes = Callable[[Importer, Apply], Sequence[tuple[int, ...]] | None]
 

@@ -40,7 +40,7 @@ def log_gammas(key: Any, a: Any, shape: Shape, dtype: np.dtype) -> Any:
     return (
         found
         if current_trace() is None
-        else apply(load("numbagraph.ops.sample_derivatives:sampled_log_gamma"), found, a)
+        else apply(load("numbagraph.ops.random.sample_derivatives:sampled_log_gamma"), found, a)
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, at_source
-from numbagraph.ops.slicing import assembled, set_slice, taken_apart
+from numbagraph.ops.indexing.slicing import assembled, set_slice, taken_apart
 
 
 def assignments_in_turn(graph: Graph) -> Graph:

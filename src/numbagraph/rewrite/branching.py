@@ -18,7 +18,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, late_lengths, regions_of
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Constant, Extent, Node, Value, at_source, extent_values, toposort
-from numbagraph.ops.control.common import may_fail
+from numbagraph.ops.control.operands import may_fail
 from numbagraph.rewrite.engine import is_length
 
 WORTH = 1000.0

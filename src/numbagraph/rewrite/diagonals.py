@@ -11,8 +11,8 @@ from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.values import Constant, Node, Value, at_source
 from numbagraph.ops.creation import filled
 from numbagraph.ops.diagonals import diagonal_places
-from numbagraph.ops.gathering import put_at
-from numbagraph.ops.slicing import narrow
+from numbagraph.ops.indexing.gathering import put_at
+from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.rewrite.facts import is_op
 from numbagraph.rewrite.matrix_facts import diagonal_of, is_whole
 

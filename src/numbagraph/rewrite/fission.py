@@ -16,7 +16,7 @@ from numbagraph.ir.opaque import below_opaque
 from numbagraph.ir.regions import close, opened, opened_guards
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import BatchElement, Constant, Input, Node, Value, at_source, toposort
-from numbagraph.ops.control.common import may_fail, stand_ins
+from numbagraph.ops.control.operands import may_fail, stand_ins
 from numbagraph.ops.control.pruned_scans import as_loop
 from numbagraph.ops.control.scan import Loop, reading_less
 from numbagraph.transforms.batching import batch, spread

@@ -9,8 +9,8 @@ from numbagraph.blockwise.lengths import Cut
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Constant, Node, Value
+from numbagraph.ops.indexing.slicing import slice_cuts, take_slice
 from numbagraph.ops.shape import broadcast_value
-from numbagraph.ops.slicing import slice_cuts, take_slice
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import node_rule, rule
 from numbagraph.rewrite.facts import number

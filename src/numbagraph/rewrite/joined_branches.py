@@ -8,7 +8,7 @@ from numbagraph.ir.graph import Graph, Guard, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened, opened_guards
 from numbagraph.ir.values import Node, Value, at_source, toposort
-from numbagraph.ops.control.common import stand_ins
+from numbagraph.ops.control.operands import stand_ins
 from numbagraph.transforms.interpret import call_of
 
 

@@ -13,9 +13,9 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Constant, Node, Op, Value
 from numbagraph.ops.arithmetic import absolute
-from numbagraph.ops.bessel_01 import j0, j1, y0, y1
 from numbagraph.ops.comparison import equal, isnan, less, less_equal
 from numbagraph.ops.selection import where
+from numbagraph.ops.special.bessel_01 import j0, j1, y0, y1
 from numbagraph.rewrite.engine import Head, RuleSet, node_rule
 
 MOST_STEPS = 20

@@ -23,8 +23,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Extent, Node, Value, at_source, constant, toposort
-from numbagraph.ops.gathering import gather_value, put_at
-from numbagraph.ops.masks import count_true, is_count, is_late, pack, put_repeated, unpack
+from numbagraph.ops.indexing.gathering import gather_value, put_at
+from numbagraph.ops.indexing.masks import count_true, is_count, is_late, pack, put_repeated, unpack
 from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value
 
 

@@ -14,7 +14,7 @@ from numbagraph.ir.later import Later
 from numbagraph.ir.op import lazy, load
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Node, Value, toposort
-from numbagraph.rewrite.checks import check_level, verify_types
+from numbagraph.rewrite.debug_checks import check_level, verify_types
 from numbagraph.rewrite.engine import RuleSet, rewrite, rewrite_values
 from numbagraph.rewrite.stages import Stage, Stages
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from numbagraph.emit.call import EXTERNAL
-from numbagraph.intrinsics.external import external_symbols
+from numbagraph.intrinsics.emitters.external import external_symbols
 from numbagraph.runtime.cache import DiskCache
 from numbagraph.runtime.compile import Library, LinkError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Sequence
 
-from numbagraph.intrinsics.external import FINDERS, external_symbols, one_by_one
+from numbagraph.intrinsics.emitters.external import FINDERS, external_symbols, one_by_one
 from numbagraph.ir.abi import INTERRUPTED
 from numbagraph.ops.callback import CALLBACKS, REPORT, Callback, owner_of
 from numbagraph.runtime.interruption import unseen

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numbagraph.emit.call import external_functions
 from numbagraph.emit.runtime_calls import LOAD_CHECKED
 from numbagraph.forking import new_lock
-from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
 from numbagraph.runtime.cached_code import linked, with_names
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.interruption import keeping

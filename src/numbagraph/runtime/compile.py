@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite
 
 from numbagraph.emit.runtime_calls import LOAD_CHECKED
-from numbagraph.intrinsics.target import Target, current_target, host, llvm, llvm_lock
+from numbagraph.intrinsics.emitters.target import Target, current_target, host, llvm, llvm_lock
 
 DEFAULT_LEVEL = 2
 """Level 3 gives the same code for loop nests; level 0 compiles 15 times as fast, for code that is not worth more."""

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from numbagraph.emit.c_function import emit_c_function, fixed_address
 from numbagraph.emit.call import Address, LinkedVersion, ProgramCall, bind_externals
-from numbagraph.intrinsics.external import external_symbols
+from numbagraph.intrinsics.emitters.external import external_symbols
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Source

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from numbagraph.intrinsics.external import FINDERS
+from numbagraph.intrinsics.emitters.external import FINDERS
 from numbagraph.ir.abi import FAILURES
 from numbagraph.ir.structs import Struct
 from numbagraph.runtime.interruption import keeping

@@ -11,11 +11,11 @@ from functools import cache, partial
 from llvmlite import ir
 
 from numbagraph.emit.call import external_functions
-from numbagraph.intrinsics.core import CORE, LOAD, BatchedCall
-from numbagraph.intrinsics.external import FINDERS, one_by_one
-from numbagraph.intrinsics.target import Target, current_target
-from numbagraph.intrinsics.vecmath.calls import MATH
-from numbagraph.intrinsics.vecmath.library import define
+from numbagraph.intrinsics.emitters.core import CORE, LOAD, BatchedCall
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
+from numbagraph.intrinsics.emitters.target import Target, current_target
+from numbagraph.intrinsics.emitters.vecmath.calls import MATH
+from numbagraph.intrinsics.emitters.vecmath.library import define
 from numbagraph.runtime.cache import default_cache, sources
 from numbagraph.runtime.cached_code import checked, found, linked, with_names
 from numbagraph.runtime.compile import Library, compile_module, target_fingerprint

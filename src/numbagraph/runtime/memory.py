@@ -11,8 +11,8 @@ import mmap
 import os
 import time
 
-from numbagraph.emit.memory import ALIGNMENT, MEMORY
-from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.emit.allocation import ALIGNMENT, MEMORY
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
 from numbagraph.ir.structs import cached_property
 from numbagraph.runtime.interruption import keeping
 from numbagraph.runtime.native_modules import OnePerProcess, Part

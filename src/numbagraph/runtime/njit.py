@@ -36,7 +36,7 @@ from numba.np.arrayobj import _empty_nd_impl, make_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from numbagraph.emit.call import ProgramCall
-from numbagraph.intrinsics.emitter import I8, I32, Emitter, memory_type
+from numbagraph.intrinsics.emitters.emitter import I8, I32, Emitter, memory_type
 from numbagraph.ir.abi import (
     INTERRUPTED,
     NO_SOLUTION,

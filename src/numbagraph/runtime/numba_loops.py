@@ -6,7 +6,7 @@ from typing import Any
 
 from numbagraph.blockwise.loop_core import LOOPS, LoopCore
 from numbagraph.forking import importing
-from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
 
 _cores: dict[str, LoopCore] = {}
 _compiled: dict[str, Any] = {}

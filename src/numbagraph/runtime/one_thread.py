@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 from itertools import product
 
-from numbagraph.intrinsics.extension_modules import extension_module
-from numbagraph.intrinsics.external import FINDERS, one_by_one
-from numbagraph.intrinsics.fortran import ONE_THREAD
+from numbagraph.intrinsics.emitters.extension_modules import extension_module
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
+from numbagraph.intrinsics.emitters.fortran import ONE_THREAD
 from numbagraph.runtime.native_modules import OnePerProcess, Part
 from numbagraph.runtime.objects import python_symbols
 

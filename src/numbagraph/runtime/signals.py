@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbagraph.emit.signals import SIGNALS
-from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
 from numbagraph.runtime.native_modules import OnePerProcess, Part
 from numbagraph.runtime.objects import python_symbols
 

@@ -18,7 +18,7 @@ import numbagraph.runtime.one_thread
 import numbagraph.runtime.signals  # noqa: F401  binds what emitted code calls
 from numbagraph.emit.call import external_functions
 from numbagraph.forking import importing, new_lock
-from numbagraph.intrinsics.ir import Buffer
+from numbagraph.intrinsics.emitters.ir import Buffer
 from numbagraph.ir.abi import Leaf, NativeSignature, Result
 from numbagraph.ir.graph import Graph, content_hash
 from numbagraph.ir.op import boxing

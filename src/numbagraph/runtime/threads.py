@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from numbagraph.emit.call import THREADS
-from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.intrinsics.emitters.external import FINDERS, one_by_one
 from numbagraph.ir.op import imported
 from numbagraph.runtime.interruption import keeping
 from numbagraph.runtime.native_modules import OnePerProcess, Part

@@ -1,13 +1,13 @@
 """What authors of ops test with. From an op's declaration and its samples follow all checks of this package."""
 
 from numbagraph.testing.arrays import LAYOUTS, special_values
-from numbagraph.testing.batches import check_batching
-from numbagraph.testing.calls import Call, samples
+from numbagraph.testing.batching import check_batching
 from numbagraph.testing.checks import check_op, check_own_memory
 from numbagraph.testing.chunks import small_chunks
 from numbagraph.testing.compare import assert_same
 from numbagraph.testing.donations import check_donations, may_raise
 from numbagraph.testing.gradients import check_gradients
+from numbagraph.testing.op_calls import Call, samples
 from numbagraph.testing.views import check_writes
 
 __all__ = [

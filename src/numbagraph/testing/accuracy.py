@@ -18,8 +18,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from numbagraph.intrinsics.vecmath.declare import MathFunction
-from numbagraph.intrinsics.vecmath.deferred import functions
+from numbagraph.intrinsics.emitters.vecmath.declare import MathFunction
+from numbagraph.intrinsics.emitters.vecmath.deferred import functions
 from numbagraph.ir.op import numpy_function, quiet, registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import FLOAT32, FLOAT64

@@ -18,8 +18,8 @@ from numbagraph.ir.values import Op
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.arrays import LAYOUTS, Layout, combinations, memory_of, special_values
-from numbagraph.testing.calls import Call, is_supported, main_dtype, outcome, samples
 from numbagraph.testing.compare import alike, assert_same, category
+from numbagraph.testing.op_calls import Call, is_supported, main_dtype, outcome, samples
 
 CONTIGUOUS = {"C order": LAYOUTS["C order"]}
 IN_TURN = ("Fortran order", "strided", "rows apart", "negative strides", "stride 0")

@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.loops.ir import Call as NativeCall
 from numbagraph.testing.arrays import memory_of
-from numbagraph.testing.calls import Call, outcome
+from numbagraph.testing.op_calls import Call, outcome
 
 SPOILED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "iu": lambda array: array + 10**6,

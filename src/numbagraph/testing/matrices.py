@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.runtime.arguments import flatten
-from numbagraph.testing.calls import Call, is_supported, outcome
+from numbagraph.testing.op_calls import Call, is_supported, outcome
 
 ACCURACY = 1e-6
 """Relative to the largest element of a matrix: what is found is a number of the right size, not an accurate one."""

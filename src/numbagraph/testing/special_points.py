@@ -16,7 +16,7 @@ import mpmath
 import numpy as np
 
 from numbagraph.api.differentiation import grad
-from numbagraph.intrinsics.vecmath.deferred import functions
+from numbagraph.intrinsics.emitters.vecmath.deferred import functions
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported
 from numbagraph.jit.graph_function import GraphFunction

@@ -11,8 +11,8 @@ from numbagraph.ir.op import numpy_function
 from numbagraph.ir.values import Op
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.library.namespaces import public_function
-from numbagraph.testing.calls import Call, applied, is_supported, outcome, samples
 from numbagraph.testing.compare import assert_same
+from numbagraph.testing.op_calls import Call, applied, is_supported, outcome, samples
 from numbagraph.tracing.tracer import TraceError
 
 Function = Callable[..., Any]

@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.arrays import LAYOUTS
-from numbagraph.testing.calls import Call, is_supported, outcome
+from numbagraph.testing.op_calls import Call, is_supported, outcome
 
 LAYOUTS_OF_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"], LAYOUTS["Fortran order"])
 """NumPy's loops for these differ in what C leaves open."""

@@ -12,7 +12,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir.op import is_elementwise, load
 from numbagraph.ir.values import Value
-from numbagraph.ops import masks
+from numbagraph.ops.indexing import masks
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.tracing.concretization import Unknown
 from numbagraph.tracing.errors import TraceError, user_source
@@ -138,7 +138,7 @@ def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> N
     array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]
 
 
-_WRITING = "numbagraph.ops.writing"
+_WRITING = "numbagraph.ops.indexing.writing_functions"
 
 WRITERS: dict[Any, Callable[..., None]] = {
     np.copyto: lambda dst, src, casting="same_kind", where=True: written(

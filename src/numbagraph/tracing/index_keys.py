@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.values import Value
-from numbagraph.ops.indexing import KnownMask
+from numbagraph.ops.indexing.subscripts import KnownMask
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.trace import refused
 

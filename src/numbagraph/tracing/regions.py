@@ -15,8 +15,8 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Dim, Extent, Input, Node, Value, constant, current_source, toposort
-from numbagraph.ops.control.common import may_fail
-from numbagraph.ops.masks import is_late
+from numbagraph.ops.control.operands import may_fail
+from numbagraph.ops.indexing.masks import is_late
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten

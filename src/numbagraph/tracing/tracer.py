@@ -401,7 +401,7 @@ class Tracer(Unknown):
         return apply(registry["transpose"], self, order or None)
 
     def fill(self, number: Any) -> None:
-        self._rebind(load("numbagraph.ops.writing:each_filled"), number)
+        self._rebind(load("numbagraph.ops.indexing.writing_functions:each_filled"), number)
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self._rebind(lambda value: registry["sort"](value, *args, **kwargs))

@@ -27,7 +27,7 @@ def with_complex_results(ufunc: np.ufunc, values: tuple[Any, ...]) -> Callable[.
     if name not in COMPLEX_RESULTS or ufunc is not load(f"scipy.special:{name}"):
         return None
     is_complex = any(as_value(each).dtype.kind == "c" for each in values)
-    return None if is_complex else load(f"numbagraph.ops.complex_results:{name}")
+    return None if is_complex else load(f"numbagraph.ops.special.complex_results:{name}")
 
 
 def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dict[str, Any]) -> Any:

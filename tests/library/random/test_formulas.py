@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics.draw_formulas import FORMULAS, Formula, given
-from numbagraph.intrinsics.inlined_draws import Plain, is_numpys
+from numbagraph.intrinsics.emitters.random.draw_formulas import FORMULAS, Formula, given
+from numbagraph.intrinsics.emitters.random.inlined_draws import Plain, is_numpys
 
 KINDS = ("PCG64", "PCG64DXSM", "SFC64", "MT19937")
 LEAST, GREATEST = 5e-324, 1e308

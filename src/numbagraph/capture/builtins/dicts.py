@@ -9,7 +9,7 @@ from typing import Any
 from numbagraph.capture.builtins.dict_of_lists import begun
 from numbagraph.capture.builtins.elements import has_traced
 from numbagraph.capture.builtins.hash_table import Table, require_table
-from numbagraph.capture.builtins.sorting import is_lazy, list_of
+from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of
 from numbagraph.capture.polyfills import hash_table as tables
 from numbagraph.capture.values.containers import in_region, refuse_change
 from numbagraph.capture.values.iterables import require_known

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from numbagraph.capture.builtins import comprehensions as generators
-from numbagraph.capture.builtins import sorting
+from numbagraph.capture.builtins import sorted_lists as sorting
 from numbagraph.capture.builtins.nditer import length_of, visiting
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.replacements import replacement, traced_range
-from numbagraph.capture.builtins.sorting import as_generator, is_lazy, list_of
+from numbagraph.capture.builtins.sorted_lists import as_generator, is_lazy, list_of
 from numbagraph.capture.statements.control_flow import for_
 from numbagraph.capture.syntax.generator_functions import Yielding
 from numbagraph.capture.syntax.source import CaptureError

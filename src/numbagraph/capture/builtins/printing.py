@@ -18,7 +18,7 @@ from numbagraph.capture.values.containers import in_region
 from numbagraph.capture.values.message_templates import Template, Text
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import at_source
-from numbagraph.ops.control.common import strong
+from numbagraph.ops.control.operands import strong
 from numbagraph.ops.effects import effect
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import order_here, set_order

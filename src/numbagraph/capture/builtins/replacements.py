@@ -41,7 +41,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import DTYPES, FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import Value
-from numbagraph.ops.indexing import index
+from numbagraph.ops.indexing.subscripts import index
 from numbagraph.purity.nondeterminism import refusal_of, spelled
 from numbagraph.tracing import memory_layout as layouts
 from numbagraph.tracing.in_place import out_by_name

@@ -17,7 +17,7 @@ from numbagraph.capture.builtins.comparison import equal
 from numbagraph.capture.builtins.comprehensions import generated
 from numbagraph.capture.builtins.iteration import nested
 from numbagraph.capture.builtins.numbers import is_traced
-from numbagraph.capture.builtins.sorting import is_lazy, list_of
+from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of
 from numbagraph.capture.polyfills import heapq as heaps
 from numbagraph.capture.polyfills import itertools as iterators
 from numbagraph.capture.polyfills import math as numbers

@@ -9,7 +9,7 @@ from numbagraph.ir.graph import substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Node, Value, toposort
-from numbagraph.ops.control.common import row_type
+from numbagraph.ops.control.operands import row_type
 from numbagraph.tracing.regions import Body, dependents
 
 

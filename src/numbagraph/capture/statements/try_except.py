@@ -22,7 +22,7 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Node, Value, current_source, toposort
-from numbagraph.ops.control.common import may_fail
+from numbagraph.ops.control.operands import may_fail
 from numbagraph.tracing.checks import kind_of
 from numbagraph.tracing.effect_tokens import OrderMissing
 from numbagraph.tracing.errors import ListFull, TraceError

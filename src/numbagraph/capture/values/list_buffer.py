@@ -24,7 +24,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Value
-from numbagraph.ops.masks import is_late
+from numbagraph.ops.indexing.masks import is_late
 from numbagraph.runtime.arguments import flatten, register_node
 from numbagraph.tracing.errors import ListFull
 from numbagraph.tracing.trace import current_trace

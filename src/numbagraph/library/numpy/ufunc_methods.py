@@ -15,8 +15,8 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ops.creation import iota
-from numbagraph.ops.gathering import gather_value
-from numbagraph.ops.indexing import add_index, is_zeros
+from numbagraph.ops.indexing.gathering import gather_value
+from numbagraph.ops.indexing.subscripts import add_index, is_zeros
 from numbagraph.tracing.in_place import not_traced
 from numbagraph.tracing.index_keys import known_mask
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, assigned_key, to_value, user_source

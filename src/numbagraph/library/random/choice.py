@@ -11,7 +11,7 @@ from numbagraph.api.branches import cond
 from numbagraph.api.loops import fori_loop, while_loop
 from numbagraph.ir.op import registry
 from numbagraph.library.random.generator import array_of, as_python
-from numbagraph.ops.indexing import set_index
+from numbagraph.ops.indexing.subscripts import set_index
 from numbagraph.tracing.checks import require
 from numbagraph.tracing.tracer import Tracer, apply
 

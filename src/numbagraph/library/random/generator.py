@@ -16,8 +16,8 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, UINT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import filled, number_as
-from numbagraph.ops.indexing import index
-from numbagraph.ops.random import DISTRIBUTIONS, DRAWS, INTEGERS
+from numbagraph.ops.indexing.subscripts import index
+from numbagraph.ops.random.draws import DISTRIBUTIONS, DRAWS, INTEGERS
 from numbagraph.ops.shape import broadcast_value, reshape_value
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.checks import require

@@ -27,7 +27,7 @@ from numbagraph.library.scipy.arguments import (
     refuse,
     require,
 )
-from numbagraph.ops.slicing import narrow
+from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.tracing.tracer import Tracer, apply, to_value
 
 INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}

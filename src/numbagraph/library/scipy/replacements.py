@@ -27,7 +27,7 @@ MODULES = {
     "scipy.signal.windows": "numbagraph.library.scipy.signal.windows",
     "scipy.signal": "numbagraph.library.scipy.signal.smoothing",
     "scipy.spatial.distance": "numbagraph.library.scipy.distance",
-    "scipy.special": "numbagraph.library.scipy.special.functions",
+    "scipy.special": "numbagraph.library.scipy.special.compositions",
 }
 """The modules of this folder, by those of SciPy."""
 

@@ -11,11 +11,11 @@ from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.values import Input, Node, Value, toposort
-from numbagraph.ops.control.common import region_guards, stand_ins, strong_type, with_lengths_known
 from numbagraph.ops.control.dependence import independent
+from numbagraph.ops.control.operands import region_guards, stand_ins, strong_type, with_lengths_known
 from numbagraph.ops.control.rows import added, added_by_rows, is_op, spots_of
 from numbagraph.ops.creation import is_zeros
-from numbagraph.ops.slicing import assembled, take_slice, taken_apart
+from numbagraph.ops.indexing.slicing import assembled, take_slice, taken_apart
 from numbagraph.transforms.interpret import call_of
 
 CALLS = frozenset({"scan", "switch", "while_pullback"})

@@ -9,7 +9,7 @@ from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_valu
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Value, toposort
-from numbagraph.ops.control.common import stand_ins, strong_type
+from numbagraph.ops.control.operands import stand_ins, strong_type
 from numbagraph.ops.control.records import Records, gone_back, records_of
 from numbagraph.ops.control.updates import Step, not_restored
 from numbagraph.ops.control.while_pullback import Pullback

@@ -13,8 +13,8 @@ from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.creation import is_zero, is_zeros
-from numbagraph.ops.gathering import all_different
-from numbagraph.ops.slicing import lies_in_zeros
+from numbagraph.ops.indexing.gathering import all_different
+from numbagraph.ops.indexing.slicing import lies_in_zeros
 from numbagraph.transforms.autodiff import sum_of
 
 

@@ -14,7 +14,7 @@ from numbagraph.ir.regions import Closed, close, opened, opened_guards, output_t
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
 from numbagraph.ops.control.accumulation import accumulated
-from numbagraph.ops.control.common import (
+from numbagraph.ops.control.operands import (
     batch_size,
     batched_guards,
     batches_of,

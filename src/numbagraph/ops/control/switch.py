@@ -11,7 +11,7 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.regions import Draft, opened, output_type, without_effects
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Value
 from numbagraph.ops.control.accumulation import accumulated, chosen
-from numbagraph.ops.control.common import (
+from numbagraph.ops.control.operands import (
     batch_size,
     batched_guards,
     batches_of,

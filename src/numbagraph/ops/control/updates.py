@@ -11,10 +11,10 @@ from numbagraph.ir.regions import Draft, opened
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Constant, Dim, Input, Node, Value, constant, extent_values, toposort
 from numbagraph.ops.control.accumulation import chosen
-from numbagraph.ops.control.common import stand_ins, with_lengths_known
+from numbagraph.ops.control.operands import stand_ins, with_lengths_known
 from numbagraph.ops.control.partial_updates import is_in_part
 from numbagraph.ops.control.rows import is_op
-from numbagraph.ops.slicing import put_slice, take_slice, taken_apart
+from numbagraph.ops.indexing.slicing import put_slice, take_slice, taken_apart
 
 
 class Step(Struct):

@@ -10,7 +10,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import load
 from numbagraph.ir.regions import Draft, close_together, opened
 from numbagraph.ir.values import ArrayType, Cotangents, Op, Value
-from numbagraph.ops.control.common import (
+from numbagraph.ops.control.operands import (
     batch_size,
     batched_guards,
     batches_of,

@@ -13,7 +13,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
 from numbagraph.ops.control.accumulation import with_elements_added
 from numbagraph.ops.control.affine import at_zero
-from numbagraph.ops.control.common import (
+from numbagraph.ops.control.operands import (
     control_op,
     differentiable,
     element_type,

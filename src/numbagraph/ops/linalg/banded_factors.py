@@ -11,13 +11,14 @@ import numpy as np
 
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op, draw
-from numbagraph.intrinsics.linalg import banded
+from numbagraph.intrinsics.emitters.linalg import banded
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.creation import iota
-from numbagraph.ops.gathering import gather_value
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.indexing.gathering import gather_value
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.banded import SYSTEM, band_products, dense, positive_samples, system_of
 from numbagraph.ops.linalg.common import conj, number, reference
 from numbagraph.ops.linalg.factorisations import cholesky_vjp, symmetric_from

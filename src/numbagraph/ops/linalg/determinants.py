@@ -26,7 +26,7 @@ from numbagraph.ops.comparison import (
 )
 from numbagraph.ops.creation import iota, zeros_like
 from numbagraph.ops.diagonals import diagonal
-from numbagraph.ops.exponential import exp, exp2, log
+from numbagraph.ops.exponentials import exp, exp2, log
 from numbagraph.ops.identity import differentiated_as, stop_gradient
 from numbagraph.ops.linalg import samples
 from numbagraph.ops.linalg.common import computed, factored_solution, number, product, unit

@@ -11,14 +11,15 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op, decomposition
 from numbagraph.blockwise.promotion import convert
-from numbagraph.intrinsics.linalg import equations, spectral
+from numbagraph.intrinsics.emitters.linalg import equations, spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import real_dtype
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import adjoint, conj, product, reference, unit
-from numbagraph.ops.linalg.functions import kron
+from numbagraph.ops.linalg.matrix_functions import kron
 from numbagraph.ops.linalg.solutions import inv, solve
 from numbagraph.ops.linalg.spectra import LONGEST
 from numbagraph.ops.product import transposed_matrix

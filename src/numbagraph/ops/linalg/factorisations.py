@@ -9,13 +9,14 @@ import numpy as np
 
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op
-from numbagraph.intrinsics.linalg import adjoints, general, triangular
+from numbagraph.intrinsics.emitters.linalg import adjoints, general, triangular
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import (
     adjoint,
     conj,

@@ -13,16 +13,18 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op, decomposition
 from numbagraph.blockwise.promotion import convert
-from numbagraph.intrinsics.linalg import exponential, spectral
+from numbagraph.intrinsics.emitters.linalg import matrix_exponential as exponential
+from numbagraph.intrinsics.emitters.linalg import spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
-from numbagraph.ops.exponential import exp
+from numbagraph.ops.exponentials import exp
 from numbagraph.ops.joining import concatenate
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import (
     adjoint,
     computed,

@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op
-from numbagraph.intrinsics.linalg import spectral
+from numbagraph.intrinsics.emitters.linalg import spectral
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Unsupported
 from numbagraph.ops.linalg import samples

@@ -11,15 +11,16 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op, decomposition, draw
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.intrinsics.linalg import least_squares as emitters
-from numbagraph.intrinsics.linalg import spectral
+from numbagraph.intrinsics.emitters.linalg import least_squares as emitters
+from numbagraph.intrinsics.emitters.linalg import spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import real_dtype
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import adjoint, conj, product, reference
-from numbagraph.ops.linalg.functions import inverse_of_values, pinv_of, precision
+from numbagraph.ops.linalg.matrix_functions import inverse_of_values, pinv_of, precision
 from numbagraph.ops.linalg.spectra import INTEGER, svd, svdvals_vjp, total
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import expand_dims, squeeze

@@ -8,12 +8,12 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.intrinsics.linalg import general as emitters
+from numbagraph.intrinsics.emitters.linalg import general as emitters
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota
-from numbagraph.ops.gathering_rows import take_along_axis
+from numbagraph.ops.indexing.gathering_rows import take_along_axis
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import expand_dims

@@ -11,8 +11,8 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.blockwise.signature import Lengths
-from numbagraph.intrinsics.core import Algorithm
-from numbagraph.intrinsics.linalg import reflections, spectral
+from numbagraph.intrinsics.emitters.core import Algorithm
+from numbagraph.intrinsics.emitters.linalg import reflections, spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value

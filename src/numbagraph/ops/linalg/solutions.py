@@ -8,12 +8,13 @@ import numpy as np
 
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op, decomposition, draw
-from numbagraph.intrinsics.formula import INT32
-from numbagraph.intrinsics.linalg import general, inverses, triangular
+from numbagraph.intrinsics.emitters.formula import INT32
+from numbagraph.intrinsics.emitters.linalg import general, inverses, triangular
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import (
     conj,
     factored_solution,

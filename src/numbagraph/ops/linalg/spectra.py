@@ -14,7 +14,7 @@ from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.blockwise.promotion import convert
 from numbagraph.blockwise.signature import Lengths
-from numbagraph.intrinsics.linalg import spectral
+from numbagraph.intrinsics.emitters.linalg import spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import real_dtype
@@ -22,7 +22,8 @@ from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import less_equal
 from numbagraph.ops.creation import zeros_like
-from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import (
     adjoint,
     conj,

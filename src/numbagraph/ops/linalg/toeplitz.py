@@ -8,11 +8,11 @@ import numpy as np
 
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op, draw
-from numbagraph.intrinsics.linalg import toeplitz
+from numbagraph.intrinsics.emitters.linalg import toeplitz
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import iota
-from numbagraph.ops.linalg import errors
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.banded import band_products
 from numbagraph.ops.linalg.common import number, reference
 from numbagraph.ops.selection import where

@@ -11,14 +11,14 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import Keywords, core_op, draw
-from numbagraph.intrinsics.linalg import tridiagonal
+from numbagraph.intrinsics.emitters.linalg import tridiagonal
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import errors
+from numbagraph.ops.indexing.slicing import narrow
+from numbagraph.ops.linalg import singular as errors
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.linalg.permutations import INTEGER
-from numbagraph.ops.slicing import narrow
 
 ALL = 0
 """For how many eigenvalues are wanted, if they are all."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from numbagraph.ir.op import registry
 from numbagraph.library.scipy.arguments import Function, array, inexact, known, refuse, require
-from numbagraph.library.scipy.linalg import banded, factorisations, matrix_functions, riccati
+from numbagraph.library.scipy.linalg import banded_solvers as banded
+from numbagraph.library.scipy.linalg import factorisations, matrix_functions, riccati
 from numbagraph.library.scipy.linalg import generalised_eigenvalues as pencils
 from numbagraph.tracing.tracer import apply
 

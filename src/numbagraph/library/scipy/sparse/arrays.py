@@ -14,8 +14,9 @@ from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.library.scipy.sparse import binary as sparse_pairs
 from numbagraph.library.scipy.sparse import indexing as sparse_indexing
-from numbagraph.ops import sparse_forms, sparse_products
-from numbagraph.ops.sparse_forms import Form
+from numbagraph.ops.sparse import formats as sparse_forms
+from numbagraph.ops.sparse import pairs as sparse_products
+from numbagraph.ops.sparse.formats import Form
 from numbagraph.runtime.arguments import register_node
 from numbagraph.tracing.errors import OnlyTraced, TraceError, user_source
 from numbagraph.tracing.sparse_pytrees import ALL_PARTS, NAMES, OF_VECTORS, Parts, form_of, parts_of

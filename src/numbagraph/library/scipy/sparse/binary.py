@@ -11,8 +11,9 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
-from numbagraph.ops import sparse_forms, sparse_products
-from numbagraph.ops.sparse_forms import Form
+from numbagraph.ops.sparse import formats as sparse_forms
+from numbagraph.ops.sparse import pairs as sparse_products
+from numbagraph.ops.sparse.formats import Form
 from numbagraph.tracing.tracer import Tracer
 
 Compare = Callable[[Any, Any], Any]

@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Extent, Value
 from numbagraph.library.scipy.sparse.arrays import Pattern, SparseArray, sparse_or_dense
-from numbagraph.ops.sparse_products import lengths_of
+from numbagraph.ops.sparse.pairs import lengths_of
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.sparse_pytrees import NAMES
 from numbagraph.tracing.tracer import apply

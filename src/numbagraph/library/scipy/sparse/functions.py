@@ -19,8 +19,8 @@ from numbagraph.library.scipy.sparse.arrays import (
     lifted,
     sparse_or_dense,
 )
-from numbagraph.ops import sparse_forms
 from numbagraph.ops.creation import filled, number_as
+from numbagraph.ops.sparse import formats as sparse_forms
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.sparse_pytrees import NAMES

@@ -8,9 +8,10 @@ import numpy as np
 
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
-from numbagraph.ops import sparse_columns, sparse_products
 from numbagraph.ops.creation import iota
-from numbagraph.ops.sparse_forms import Form
+from numbagraph.ops.sparse import columns as sparse_columns
+from numbagraph.ops.sparse import pairs as sparse_products
+from numbagraph.ops.sparse.formats import Form
 
 PAIRS = "A.tocsr()[i][:, j] has the rows and columns, and A[i, j] of numbers one element"
 WHOLE = slice(None)

@@ -10,8 +10,8 @@ from scipy import special
 from numbagraph.api.branches import cond
 from numbagraph.blockwise.promotion import promote
 from numbagraph.library.scipy.arguments import array, bound, called, differentiated, refuse
-from numbagraph.ops.scipy_kernels import dtype_rule
-from numbagraph.ops.zeta import BERNOULLI, STEPS
+from numbagraph.ops.special.riemann_zeta import BERNOULLI, STEPS
+from numbagraph.ops.special.scipy_kernels import dtype_rule
 from numbagraph.tracing.tracer import Tracer, to_value
 
 

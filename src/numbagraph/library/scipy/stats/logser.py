@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from numbagraph.library.scipy.stats.counts import series
-from numbagraph.ops.zeta import BERNOULLI
+from numbagraph.ops.special.riemann_zeta import BERNOULLI
 
 STEPS = 8
 FAR = 100.0

@@ -1,0 +1,1 @@
+"""The bit generators and distributions of NumPy's `Generator`."""

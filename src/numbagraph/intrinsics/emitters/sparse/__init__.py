@@ -1,0 +1,1 @@
+"""Products and solutions with compressed sparse matrices."""

@@ -1,0 +1,1 @@
+"""Indexing: elements that are read, and arrays to whose elements values are assigned."""

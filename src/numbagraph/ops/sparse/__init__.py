@@ -1,0 +1,1 @@
+"""Sparse matrices: products, solutions, and sparse matrices that are made of two."""

@@ -1,0 +1,1 @@
+"""Special functions: those of SciPy, and the distribution functions that are made of them."""

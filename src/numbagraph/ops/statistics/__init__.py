@@ -1,0 +1,1 @@
+"""Statistics: moments, order statistics, histograms, sorting and sets."""

@@ -1,0 +1,202 @@
+"""PyTensor graphs in parts: what numbagraph translates becomes few native functions, and the rest stays PyTensor's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.random.type import RandomType
+
+from numbagraph.ir import shapes
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import DTYPES
+from numbagraph.ir.values import Value
+from numbagraph.loops.lengths import ComputedLengths
+from numbagraph.pymc_bridge.array_function import ArrayFunction
+from numbagraph.pymc_bridge.branch_graphs import Branches
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
+from numbagraph.pymc_bridge.translations.draws import DEFAULT_KIND, State, sampler_of, state_input
+from numbagraph.pymc_bridge.translations.sparse_matrix import is_sparse
+from numbagraph.runtime.embedding import FAILURES
+
+
+class Partition(Struct, eq=False):
+    """Applications of ops that become one native function, and the variables that go in and come out."""
+
+    nodes: tuple[Apply, ...]
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+
+
+LENGTH = "a length follows from elements of an array that it computes itself"
+SUPPORTED = frozenset(map(str, DTYPES))
+
+Step = Partition | Apply
+"""What runs at one time: a native function, or an op that PyTensor runs."""
+
+
+class Division(Struct, frozen=False):
+    """A graph as steps."""
+
+    steps: list[Step]
+    functions: Mapping[Partition, ArrayFunction]
+    """The native function of each partition."""
+    reasons: Mapping[Apply, str]
+    """Why an application of an op is left to PyTensor, where that is not by design."""
+
+
+class Untranslated(Exception):
+    """What keeps a partition from being a native function."""
+
+    def __init__(self, reasons: Mapping[Apply, str], waits: Mapping[Apply, Collection[Apply]]) -> None:
+        super().__init__(*reasons.values())
+        self.reasons = reasons
+        """Applications of ops that cannot be translated, and why."""
+        self.waits = waits
+        """Applications of ops whose lengths others compute: those have to be in a partition before."""
+
+
+def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division:
+    """The steps of a graph, with a native function for each partition.
+
+    What cannot be translated is found by trying; without it, the rest is divided anew.
+    """
+    foreign = {node for node in order if is_random(node) and sampler_of(node.op) is None}
+    reasons: dict[Apply, str] = {}
+    waits: dict[Apply, set[Apply]] = defaultdict(set)
+    while True:
+        steps = steps_of(fgraph, order, foreign, waits)
+        try:
+            functions = {step: native_function(step, name) for step in steps if isinstance(step, Partition)}
+        except Untranslated as found:
+            reasons.update({node: reason for node, reason in found.reasons.items() if not is_random(node)})
+            foreign.update(found.reasons)
+            for node, earlier in found.waits.items():
+                waits[node].update(earlier)
+        else:
+            return Division(steps, functions, reasons)
+
+
+def is_random(node: Apply) -> bool:
+    """Whether an op has to do with random generators: those without a translation are PyTensor's by design."""
+    return any(isinstance(each.type, RandomType) for each in (*node.inputs, *node.outputs))
+
+
+def is_array(variable: Variable) -> bool:
+    """Whether native code can take a variable, or give it."""
+    return not is_sparse(variable) and getattr(variable.type, "dtype", None) in SUPPORTED
+
+
+def steps_of(
+    fgraph: FunctionGraph,
+    order: Sequence[Apply],
+    foreign: Collection[Apply],
+    waits: Mapping[Apply, Collection[Apply]],
+) -> list[Step]:
+    """As few steps as there can be, in an order in which they can be run.
+
+    On the way to an application, native and foreign ones take turns, or a native function has to end before another
+    one begins; its level says how often. Native ones of one level become a partition.
+    """
+    before = fgraph.orderings()
+    levels: dict[Apply, int] = {}
+    groups: dict[tuple[int, bool], list[Apply]] = defaultdict(list)
+    for node in order:
+        is_foreign = node in foreign
+        earlier = [each.owner for each in node.inputs if each.owner is not None] + list(before.get(node, ()))
+        later = [levels[each] + (each in foreign and not is_foreign) for each in earlier]
+        levels[node] = max((*later, *(levels[each] + 1 for each in waits.get(node, ()))), default=0)
+        groups[levels[node], is_foreign].append(node)
+    steps: list[Step] = []
+    for (_, is_foreign), nodes in sorted(groups.items(), key=lambda item: item[0]):
+        steps += nodes if is_foreign else [partition_of(fgraph, nodes)]
+    return steps
+
+
+def partition_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Partition:
+    own = set(nodes)
+    inputs = {each: None for node in nodes for each in node.inputs if each.owner not in own}
+    outputs = [
+        each for node in nodes for each in node.outputs if any(user not in own for user, _ in fgraph.clients[each])
+    ]
+    return Partition(tuple(nodes), tuple(each for each in inputs if not isinstance(each, Constant)), tuple(outputs))
+
+
+def known_inputs(variables: Sequence[Variable], kinds: Mapping[Variable, str]) -> dict[Variable, Any]:
+    """Inputs for those variables that native code can take; ``kinds`` are the bit generators of random generators."""
+    found: dict[Variable, Any] = {each: checked_input(each) for each in variables if is_array(each)}
+    random = (each for each in variables if isinstance(each.type, RandomType))
+    return found | {each: state_input(kinds.get(each, DEFAULT_KIND), each.name) for each in random}
+
+
+def in_graph(known: Any) -> Value:
+    """What an importer has made, as a value of its graph."""
+    return known.words if isinstance(known, State) else known
+
+
+def native_function(partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None) -> ArrayFunction:
+    """The native function of a partition; all that cannot be translated is in the error, if there is any.
+
+    ``kinds`` are the bit generators of the random generators among its inputs, where they are not `DEFAULT_KIND`.
+    """
+    with shapes.collect_guards() as guards:
+        importer = Importer()
+        importer.values.update(known_inputs(partition.inputs, kinds or {}))
+        reasons: dict[Apply, str] = {}
+        lengths = ComputedLengths()
+        if any(map(is_choice, partition.nodes)):
+            importer.branches = Branches(partition.outputs, importer.values.__contains__, is_choice)
+        for node in partition.nodes:
+            if importer.branches and importer.branches.homes.get(node):
+                continue  # translated when the choice that it is needed for is
+            checked = len(guards.guards)
+            try:
+                translate(importer, node, partition)
+            except FAILURES as error:
+                reasons[node] = str(error)
+                importer.values.update(known_inputs(node.outputs, {}))
+                continue
+            made = [each for each in map(importer.values.get, node.outputs) if isinstance(each, Value)]
+            conditions = [each.condition for each in guards.guards[checked:] if not each.ordered]
+            if lengths.first(made) is not None or any(map(lengths.is_computed, conditions)):
+                earlier = computed_numbers(importer, node, partition, lengths)
+                if not earlier:
+                    reasons[node] = LENGTH
+                raise Untranslated(reasons, {node: earlier})
+    if reasons:
+        raise Untranslated(reasons, {})
+    inputs: Any
+    inputs, values = (
+        [in_graph(importer.values[each]) for each in some] for some in (partition.inputs, partition.outputs)
+    )
+    return ArrayFunction(finish(importer, inputs, partition.outputs, values, guards, name))
+
+
+def computed_numbers(importer: Importer, node: Apply, partition: Partition, lengths: ComputedLengths) -> list[Apply]:
+    """What computes, in the same partition, integers that an application of an op is given."""
+    own = [each for each in node.inputs if is_array(each) and each.owner in partition.nodes]
+    integers = [each for each in own if np.dtype(each.type.dtype).kind in "iu"]
+    return [each.owner for each in integers if lengths.is_computed(importer.values[each])]
+
+
+def translate(importer: Importer, node: Apply, partition: Partition) -> None:
+    """Let an importer translate one application of an op."""
+    for each in importer.needed(node):
+        if isinstance(each, Constant):
+            importer(each)
+        elif each not in importer.values:
+            raise UnsupportedOp(f"{describe(each)} is no array of a dtype that is supported")
+    importer.translate(node)
+    crossing = [
+        each
+        for each in node.outputs
+        if each in partition.outputs
+        and not isinstance(importer.values[each], State)
+        and not (is_array(each) and isinstance(importer.values[each], Value))
+    ]
+    if crossing:
+        raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")

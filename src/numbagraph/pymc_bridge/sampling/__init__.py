@@ -1,0 +1,1 @@
+"""Sampling with nutpie: options, initial points, failures, traces."""

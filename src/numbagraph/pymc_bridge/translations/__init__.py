@@ -1,0 +1,1 @@
+"""Translations of PyTensor's ops to ours, one family a file."""

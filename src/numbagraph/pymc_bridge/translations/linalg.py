@@ -1,0 +1,230 @@
+"""Translation of linear algebra: a table from PyTensor's op to ours, which works on batches of matrices as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64, canonical_dtype
+from numbagraph.ir.values import Op, Value
+from numbagraph.ops.linalg.singular import on_linalg_error
+from numbagraph.ops.shape import expand_at, squeeze_at
+from numbagraph.pymc_bridge.compatibility import linalg as ops
+from numbagraph.pymc_bridge.compatibility import math, multivariate, refuses_nan, triangle_of
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
+from numbagraph.pymc_bridge.translations.mathematics import all_of
+
+
+def needed(name: str, node: Apply) -> Op:
+    """One of our ops by its name."""
+    if name not in registry:
+        raise UnsupportedOp(
+            f"PyTensor's op {node.op} needs numbagraph's op {name!r}, which there is not. It computes "
+            f"{describe(node.outputs[0])}"
+        )
+    return registry[name]
+
+
+Call = Callable[..., Any]
+
+
+@imports(ops.EighGrad)
+def eigh_derivative(
+    importer: Importer, node: Apply, x: Value, values: Value, vectors: Value, by_values: Value, by_vectors: Value
+) -> Value:
+    """PyTensor's own derivative of the eigenvalues and vectors of a real symmetric matrix, by one triangle of it."""
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    values, vectors, by_values, by_vectors = (convert(each, dtype) for each in (values, vectors, by_values, by_vectors))
+    transposed = registry["matrix_transpose"](vectors)
+    same = registry["eye"](values.shape[-1], dtype=dtype)
+    turned = registry["matrix_transpose"](by_vectors) @ vectors / (expand_at(values, (1,)) - values + same)
+    middle = registry["where"](registry["equal"](same, 1), by_values, turned)
+    whole = vectors @ middle @ transposed
+    mine, other, beside = ("tril", "triu", 1) if node.op.UPLO == "L" else ("triu", "tril", -1)
+    return registry[mine](whole) + registry["matrix_transpose"](registry[other](whole, beside))
+
+
+def mirrored(a: Value, *, lower: bool, hermitian: bool = True) -> Value:
+    """The Hermitian or symmetric matrix, of the triangle of it that PyTensor reads."""
+    strict = registry["tril"](a, -1) if lower else registry["triu"](a, 1)
+    other = registry["matrix_transpose"](strict)
+    if a.dtype.kind != "c" or not hermitian:
+        return (registry["tril"](a) if lower else registry["triu"](a)) + other
+    same = registry["eye"](a.shape[-1], dtype=a.dtype)
+    return strict + same * registry["real"](a) + registry["conjugate"](other)
+
+
+def solution(op: Any, solve: Op, a: Value, b: Value) -> Value:
+    """That of a system whose matrix is of the kind that PyTensor was told: it reads no more of it than that."""
+    kind = op.assume_a
+    if kind == "pos":
+        return registry["cho_solve"]((registry["cholesky"](a, upper=not op.lower), op.lower), b)
+    if kind == "tridiagonal":
+        return Bands(*(registry["diagonal"](a, offset, -2, -1) for offset in (-1, 0, 1))).solution(b)
+    return solve(mirrored(a, lower=op.lower, hermitian=kind == "her") if kind in ("sym", "her") else a, b)
+
+
+class Bands(Struct):
+    """The diagonals of tridiagonal matrices, from the lowest."""
+
+    below: Value
+    diagonal: Value
+    above: Value
+
+    def solution(self, b: Value) -> Value:
+        solve = registry["solve_tridiagonal"]
+        return solve(padded(self.below, 1, 0), self.diagonal, padded(self.above, 0, 1), b)
+
+
+def padded(vectors: Value, before: int, after: int) -> Value:
+    return registry["pad"](vectors, [(0, 0)] * (vectors.ndim - 1) + [(before, after)])
+
+
+@imports(ops.LUFactorTridiagonal)
+def tridiagonal_factors(importer: Importer, node: Apply, *diagonals: Value) -> list[Bands]:
+    """The factors are nothing but what a system is solved with: there the matrix itself will do."""
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return [Bands(*(convert(each, dtype) for each in diagonals))] * len(node.outputs)
+
+
+@imports(ops.SolveLUFactorTridiagonal)
+def tridiagonal_solution(importer: Importer, node: Apply, factors: Any, *rest: Any) -> Value:
+    op, b = core_of(node.op), convert(rest[-1], canonical_dtype(node.outputs[0].type.dtype))
+    if not isinstance(factors, Bands):
+        raise UnsupportedOp(f"{op} has no translation but where the factors have one")
+    bands = Bands(factors.above, factors.diagonal, factors.below) if op.transposed else factors
+    with on_linalg_error("nan"):
+        if op.b_ndim == 2:
+            return bands.solution(b)
+        return squeeze_at(bands.solution(expand_at(b, (b.ndim,))), (b.ndim,))
+
+
+def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:
+    """The factors that PyTensor has in its modes, which differ where a matrix is not square."""
+    square = shapes.same(*a.shape[-2:])
+    if op.pivoting or op.mode == "raw" or (op.mode != "economic" and not square):
+        raise UnsupportedOp(f"{op} has no translation, but for square matrices, or economic, and without pivoting")
+    factors = qr(a)
+    return [factors[1]] if op.mode == "r" else list(factors)
+
+
+def generalised_eigenvalues(op: Any, eigvalsh: Op, a: Value, *metric: Value) -> Value:
+    """Those of ``a x = w b x``: of the symmetric matrix that the factor of ``b`` makes of ``a`` (Golub and Van Loan,
+    Matrix Computations, 8.7.2)."""
+    a = mirrored(a, lower=op.lower)
+    if metric:
+        factor = registry["cholesky"](mirrored(*metric, lower=op.lower))
+        half = registry["solve_triangular"](factor, a, lower=True)
+        turned = registry["conjugate"](registry["matrix_transpose"](half))
+        a = registry["solve_triangular"](factor, turned, lower=True)
+    return eigvalsh(a)
+
+
+TABLE: dict[type, tuple[str, Call]] = {
+    ops.Cholesky: ("cholesky", lambda op, f, a: f(a, upper=not op.lower)),
+    ops.SolveTriangular: (
+        "solve_triangular",
+        lambda op, f, a, b: f(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal),
+    ),
+    ops.CholeskySolve: ("cho_solve", lambda op, f, c, b: f((c, op.lower), b)),
+    ops.Solve: ("solve", solution),
+    ops.SolveSylvester: ("solve_sylvester", lambda op, f, a, b, q: f(a, b, q)),
+    ops.SolveBilinearDiscreteLyapunov: ("solve_discrete_lyapunov", lambda op, f, a, q: f(a, q)),
+    ops.Expm: ("expm", lambda op, f, a: f(a)),
+    ops.MatrixInverse: ("inv", lambda op, f, a: f(a)),
+    ops.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
+    ops.Det: ("det", lambda op, f, a: f(a)),
+    ops.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
+    math.LogDet: ("slogdet", lambda op, f, a: registry["sum"](f(a)[1])),
+    ops.Eig: ("eig", lambda op, f, a: list(f(a))),
+    ops.Eigvalsh: ("eigvalsh", generalised_eigenvalues),
+    ops.Eigh: ("eigh", lambda op, f, a: list(f(a, triangle_of(op)))),
+    ops.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
+    ops.QR: ("qr", orthogonal),
+    ops.LU: ("lu", lambda op, f, a: list(f(a, op.permute_l, p_indices=op.p_indices))),
+    ops.LUFactor: ("lu_factor", lambda op, f, a: without_singular(*f(a))),
+}
+"""For each op its name here, and how that is called, given PyTensor's op and the operands."""
+
+
+NAN_WITHOUT_SOLUTION = (
+    "cho_solve",
+    "cholesky",
+    "solve",
+    "solve_discrete_lyapunov",
+    "solve_sylvester",
+    "solve_triangular",
+)
+"""Functions that give NaN where there is no solution; others raise, as NumPy does."""
+
+
+def core_of(op: Any) -> Any:
+    """The op on one matrix, of an op on batches of them."""
+    return getattr(op, "core_op", op)
+
+
+@imports(ops.BlockDiagonal)
+def block_diagonal(importer: Importer, node: Apply, *matrices: Value) -> Value:
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return registry["block_diag"](*[convert(each, dtype) for each in matrices])
+
+
+@imports(multivariate.PosDefMatrix)
+def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
+    with on_linalg_error("nan"):
+        factor = needed("cholesky", node)(a)
+    return registry["all"](registry["isfinite"](factor))
+
+
+def without_singular(factors: Value, pivots: Value) -> list[Value]:
+    """NaN in the place of factors that no system can be solved with."""
+    diagonal = registry["diagonal"](factors, 0, -2, -1)
+    singular = registry["any"](registry["equal"](diagonal, 0), -1)
+    return [registry["where"](expand_at(singular, range(singular.ndim, factors.ndim)), np.nan, factors), pivots]
+
+
+@imports(ops.PivotToPermutations)
+def permutation(importer: Importer, node: Apply, pivots: Value) -> Any:
+    """What exchanging rows one after the other comes to; only of the pivots of a matrix, whose permutation is known."""
+    factored = node.inputs[0].owner
+    if factored is None or not isinstance(core_of(factored.op), ops.LUFactor):
+        return importer.computed_now(node)
+    (matrix,) = (importer.values[each] for each in factored.inputs)
+    back = convert(registry["lu"](matrix, p_indices=True)[0], INT64)
+    return registry["argsort"](back) if core_of(node.op).inverse else back
+
+
+@imports(*TABLE)
+def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
+    """PyTensor's results are NaN where NumPy raises an error, and checks of PyMC's look for that."""
+    op = core_of(node.op)
+    name, call = TABLE[type(op)]
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    operands = tuple(
+        convert(each, dtype) if dtype.kind == "f" and each.dtype.kind != "c" else each for each in operands
+    )
+    if refuses_nan(op):
+        finite = all_of([registry["all"](registry["isfinite"](each)) for each in operands])
+        importer.require(finite, "array must not contain infs or NaNs", ValueError, node.outputs[0])
+    with on_linalg_error("nan" if name in NAN_WITHOUT_SOLUTION else "raise"):
+        if getattr(op, "b_ndim", 2) == 1:
+            matrix, vector = operands
+            result = call(op, needed(name, node), matrix, expand_at(vector, (vector.ndim,)))
+            return squeeze_at(result, (result.ndim - 1,))
+        results = call(op, needed(name, node), *operands)
+    require_types(node, results if isinstance(results, (list, tuple)) else [results])
+    return results
+
+
+def require_types(node: Apply, results: Sequence[Value]) -> None:
+    """PyTensor's types of some results for complex matrices are not those of its own values: these count."""
+    for variable, result in zip(node.outputs, results, strict=True):
+        if (result.dtype.kind == "c") != (np.dtype(variable.type.dtype).kind == "c"):
+            raise UnsupportedOp(f"{describe(variable)} would be {result.dtype} here")
