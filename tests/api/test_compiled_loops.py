@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
-from numbagraph.api import compiled_loops as kept_loops
+from numbagraph.api import compiled_loops
 
 
 def test_outside_of_a_traced_function() -> None:
@@ -42,12 +42,12 @@ def test_any_callable_is_run_outside_of_a_traced_function() -> None:
 
 
 def test_few_loops_outside_of_traced_functions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_loops, "MOST_KEPT", 2)
-    monkeypatch.setattr(kept_loops, "_compiled", {})
+    monkeypatch.setattr(compiled_loops, "MOST_KEPT", 2)
+    monkeypatch.setattr(compiled_loops, "_compiled", {})
     functions = [lambda x, k=k: x + k for k in range(4)]
     for number, each in enumerate(functions):
         assert ng.map(each, np.zeros(2)).tolist() == [number] * 2
-    assert [key[0] for key in kept_loops._compiled] == functions[2:]
+    assert [key[0] for key in compiled_loops._compiled] == functions[2:]
 
 
 def test_equal_bodies_are_one() -> None:

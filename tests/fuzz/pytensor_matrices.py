@@ -12,14 +12,13 @@ from pytensor.tensor import blas
 
 from numbagraph.pymc_bridge.compatibility import blas as blas_names
 from numbagraph.pymc_bridge.compatibility import math
-from numbagraph.pymc_bridge.translations import linalg
-from numbagraph.pymc_bridge.translations import scalar_ops as elementwise
+from numbagraph.pymc_bridge.translations import linalg, scalar_ops
 from tests.fuzz.pytensor_ops import INSTANCES, MAKERS, Draw, Make, elementwise_maker, label, makes
 
 
 def makers() -> dict[str, Make]:
     """How each op is applied."""
-    found = {label(each): elementwise_maker(each) for each in elementwise.TRANSLATED if each in INSTANCES}
+    found = {label(each): elementwise_maker(each) for each in scalar_ops.TRANSLATED if each in INSTANCES}
     return found | MAKERS
 
 

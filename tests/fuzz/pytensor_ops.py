@@ -25,9 +25,7 @@ from scipy.interpolate import InterpolatedUnivariateSpline, make_interp_spline
 from numbagraph.ir.types import DTYPES
 from numbagraph.pymc_bridge import importer
 from numbagraph.pymc_bridge.compatibility import conditional
-from numbagraph.pymc_bridge.translations import linalg
-from numbagraph.pymc_bridge.translations import nested_ops as control
-from numbagraph.pymc_bridge.translations import scalar_ops as elementwise
+from numbagraph.pymc_bridge.translations import linalg, nested_ops, scalar_ops
 
 Draw = Any
 """`tests.fuzz.pytensor_graphs.Draw`: gives operands."""
@@ -65,7 +63,7 @@ def name_of(op: Any) -> str | None:
     """The name that an op has here: that of the class that the bridge translates."""
     op = linalg.core_of(op)
     if isinstance(op, elemwise.Elemwise):
-        op, table = op.scalar_op, elementwise.TRANSLATED
+        op, table = op.scalar_op, scalar_ops.TRANSLATED
     else:
         table = importer._handlers
     found = next((each for each in type(op).__mro__ if each in table), None)
@@ -73,12 +71,12 @@ def name_of(op: Any) -> str | None:
 
 
 def label(kind: type) -> str:
-    return kind.__name__ if kind not in elementwise.TRANSLATED else f"{kind.__name__} of elements"
+    return kind.__name__ if kind not in scalar_ops.TRANSLATED else f"{kind.__name__} of elements"
 
 
 def names() -> list[str]:
     """What the bridge has a translation for."""
-    tables = (importer._handlers, elementwise.TRANSLATED, control.BATCHED)
+    tables = (importer._handlers, scalar_ops.TRANSLATED, nested_ops.BATCHED)
     kinds = {each for table in tables for each in table if exists(each)}
     return sorted({label(each) for each in kinds if each.__name__ not in NEVER})
 

@@ -19,7 +19,7 @@ from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import Unsupported, new_memory, nowhere
-from numbagraph.jit import version as traced
+from numbagraph.jit import version
 from numbagraph.loops import schedule
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import where
@@ -288,7 +288,7 @@ def merged(collect):
 @pytest.mark.parametrize(
     ("what", "fault", "backend"),
     [
-        ("jit.version.collect_outputs", merged(traced.collect_outputs), "numba"),
+        ("jit.version.collect_outputs", merged(version.collect_outputs), "numba"),
         ("jit.version.own_copy", lambda leaf: leaf, "numba"),
         ("transforms.interpret.own", lambda result, taken: result, "numpy"),
     ],

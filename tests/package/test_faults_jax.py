@@ -11,8 +11,11 @@ from tests.ops.test_branch_cuts import check_cuts
 
 jax = pytest.importorskip("jax")
 
-from numbagraph.jax_bridge import gathering, signed_zeros  # noqa: E402
-from numbagraph.jax_bridge import linear_algebra as matrices  # noqa: E402
+from numbagraph.jax_bridge import (  # noqa: E402
+    gathering,
+    linear_algebra,
+    signed_zeros,
+)
 from numbagraph.jax_bridge.elementwise import plain  # noqa: E402
 from numbagraph.jax_bridge.imported import TABLE  # noqa: E402
 from numbagraph.jax_bridge.structure import sort  # noqa: E402
@@ -63,8 +66,8 @@ def test_the_other_side_of_a_cut_is_caught(name, monkeypatch):
 
 
 def test_a_solution_without_its_infinities_is_caught(monkeypatch):
-    solve = functools.partial(matrices.triangular_solution, on_error="nan")
-    monkeypatch.setattr(matrices, "triangular_solution", solve)
+    solve = functools.partial(linear_algebra.triangular_solution, on_error="nan")
+    monkeypatch.setattr(linear_algebra, "triangular_solution", solve)
     with pytest.raises(AssertionError):
         check_row("triangular_solve")
 

@@ -6,11 +6,7 @@ import operator
 import pytest
 
 from numbagraph.ir import array_classes
-from numbagraph.purity import bytecode
-from numbagraph.purity import nondeterminism as impure
-from numbagraph.purity import outer_state as outside
-from numbagraph.purity import reachable_code as reach
-from numbagraph.purity import snapshots as held
+from numbagraph.purity import bytecode, nondeterminism, outer_state, reachable_code, snapshots
 from numbagraph.runtime import guard_records, guards
 from tests.purity import test_nondeterminism, test_outer_state, test_reachable_writes
 from tests.purity.test_nondeterminism import check_refused
@@ -50,7 +46,7 @@ def caught(check, *arguments):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_guard_that_is_not_made_is_caught(place, monkeypatch):
-    monkeypatch.setattr(reach.Walk, "_add", lambda *_: None)
+    monkeypatch.setattr(reachable_code.Walk, "_add", lambda *_: None)
     caught(check_rebinding, place, "numbers")
     caught(check_rebinding, place, "numbers", "numba")
 
@@ -58,12 +54,12 @@ def test_a_guard_that_is_not_made_is_caught(place, monkeypatch):
 @pytest.mark.parametrize(
     ("owner", "name", "fault", "place"),
     [
-        (reach.Walk, "_guard_content", lambda *_: None, "element of a list"),
-        (reach, "is_changing", lambda thing: type(thing) is dict, "element of a default"),
-        (reach, "parts_of", lambda thing: [], "element of a default"),
-        (reach.Walk, "_watch_attributes", lambda *_: None, "attribute of an element"),
-        (reach.Walk, "_watch_attributes", lambda *_: None, "attribute of a static argument"),
-        (reach, "asked_of", lambda code: bytecode.Asked(), "attribute by a text"),
+        (reachable_code.Walk, "_guard_content", lambda *_: None, "element of a list"),
+        (reachable_code, "is_changing", lambda thing: type(thing) is dict, "element of a default"),
+        (reachable_code, "parts_of", lambda thing: [], "element of a default"),
+        (reachable_code.Walk, "_watch_attributes", lambda *_: None, "attribute of an element"),
+        (reachable_code.Walk, "_watch_attributes", lambda *_: None, "attribute of a static argument"),
+        (reachable_code, "asked_of", lambda code: bytecode.Asked(), "attribute by a text"),
         (guards, "definition_of", lambda function: (None, None, None), "default"),
         (guards, "definition_of", lambda function: (None, None, None), "constant in the code"),
         (guards, "version_of", lambda container: 1, "entry of a dict under a name"),
@@ -96,7 +92,7 @@ def test_a_guard_that_compares_by_equality_is_caught(values, monkeypatch):
 
 def test_a_guard_of_another_place_is_caught(monkeypatch):
     """Only the class that has the attribute is looked at, not those before it."""
-    monkeypatch.setattr(reach.Walk, "_in_classes", lambda self, kind, name, spelling: getattr(kind, name))
+    monkeypatch.setattr(reachable_code.Walk, "_in_classes", lambda self, kind, name, spelling: getattr(kind, name))
     caught(check_rebinding, "class attribute", "numbers")
 
 
@@ -114,21 +110,21 @@ def test_an_array_that_is_stripped_is_caught(name, place, monkeypatch):
 
 @pytest.mark.parametrize("name", ["np.random.normal", "fresh", "bound", "method of a method", "time.time", "caught"])
 def test_an_impure_call_that_is_not_watched_is_caught(name, monkeypatch):
-    monkeypatch.setattr(reach.Walk, "watch", lambda self: None)
+    monkeypatch.setattr(reachable_code.Walk, "watch", lambda self: None)
     caught(check_refused, name)
 
 
 @pytest.mark.parametrize("name", ["Generator", "time.time", "uuid", "date"])
 def test_an_impure_function_that_is_not_known_is_caught(name, monkeypatch):
-    monkeypatch.setattr(impure, "spelled", lambda *_: None)
+    monkeypatch.setattr(nondeterminism, "spelled", lambda *_: None)
     caught(check_refused, name)
 
 
 @pytest.mark.parametrize("name", ["fresh", "import inside"])
 def test_a_name_that_is_not_suspicious_is_caught(name, monkeypatch):
     """Nothing that draws is there before the trace, so only the names of attributes say that there may be."""
-    monkeypatch.setattr(reach, "suspicious_names", frozenset)
-    monkeypatch.setattr(reach, "spelled", lambda *_: None)
+    monkeypatch.setattr(reachable_code, "suspicious_names", frozenset)
+    monkeypatch.setattr(reachable_code, "spelled", lambda *_: None)
     caught(check_refused, name)
     assert test_nondeterminism.REFUSED[name]
 
@@ -136,9 +132,9 @@ def test_a_name_that_is_not_suspicious_is_caught(name, monkeypatch):
 # ---- what is written ----
 
 WRITES = {
-    held.Namespace: test_outer_state.with_attribute,
-    held.Attributes: test_outer_state.with_slot,
-    held.Content: test_outer_state.with_append,
+    snapshots.Namespace: test_outer_state.with_attribute,
+    snapshots.Attributes: test_outer_state.with_slot,
+    snapshots.Content: test_outer_state.with_append,
 }
 
 
@@ -160,18 +156,20 @@ def test_a_write_that_is_not_seen_is_caught(kind, monkeypatch):
 
 @pytest.mark.parametrize("way", ["array of objects", "long list", "getattr", "comparison", "metaclass", "match"])
 def test_a_function_that_is_taken_for_one_that_writes_nothing_is_caught(way, monkeypatch):
-    monkeypatch.setattr(reach.Walk, "may_write", property(lambda self: False, lambda self, value: None), raising=False)
+    monkeypatch.setattr(
+        reachable_code.Walk, "may_write", property(lambda self: False, lambda self, value: None), raising=False
+    )
     caught(check_way, way)
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "fault", "way"),
     [
-        (reach, "is_harmless", lambda thing: True, "setattr"),
-        (reach, "are_methods", lambda names: True, "globals of a result"),
-        (reach, "may_write_unasked", lambda kind: False, "comparison"),
+        (reachable_code, "is_harmless", lambda thing: True, "setattr"),
+        (reachable_code, "are_methods", lambda names: True, "globals of a result"),
+        (reachable_code, "may_write_unasked", lambda kind: False, "comparison"),
         (bytecode, "_OPAQUE", set(), "match and call"),
-        (outside, "_BY_TEXT", frozenset(), "eval"),
+        (outer_state, "_BY_TEXT", frozenset(), "eval"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

@@ -13,8 +13,7 @@ from numbagraph.jit.version import Outputs
 from numbagraph.ops import callback
 from numbagraph.ops.control import scan, switch, while_pullback
 from numbagraph.purity import trace_profile
-from numbagraph.rewrite import engine
-from numbagraph.rewrite import fold_captured as capture
+from numbagraph.rewrite import engine, fold_captured
 from numbagraph.runtime import replay
 from numbagraph.tracing import regions
 from numbagraph.transforms import interpret
@@ -71,7 +70,7 @@ CALLBACKS: dict[str, tuple[list[tuple[Any, str, Any]], Check]] = {
         lambda: test_callbacks.test_an_exception_reaches_the_caller(KeyError("x"), "numpy", "straight"),
     ),
     "what depends on captured arrays is called once": (
-        [(capture, "CALLED", ())],
+        [(fold_captured, "CALLED", ())],
         test_callbacks.test_unused_ones_are_not_called_and_equal_ones_once,
     ),
     "what is traced as well is read by the callback alone": (

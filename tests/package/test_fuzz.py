@@ -20,14 +20,13 @@ from numbagraph.emit.control_flow import LoopEmitter
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import new_memory
-from numbagraph.jit import binding
-from numbagraph.jit import version as traced
+from numbagraph.jit import binding, version
 from numbagraph.jit.out import Targets
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
-from numbagraph.purity import reachable_code as reach
+from numbagraph.purity import reachable_code
 from numbagraph.runtime import arguments, entry, guard_records, guards
-from numbagraph.tracing import tracer as tracing
+from numbagraph.tracing import tracer
 from tests.fuzz import (
     captured,
     composition_ops,
@@ -100,9 +99,9 @@ def test_without_a_fault_sequences_agree():
 @pytest.mark.parametrize(
     ("owner", "name", "fault"),
     [
-        (reach.Walk, "_guard_content", lambda *_: None),
-        (reach.Walk, "_guard", lambda *_: None),
-        (reach.Walk, "_watch_attributes", lambda *_: None),
+        (reachable_code.Walk, "_guard_content", lambda *_: None),
+        (reachable_code.Walk, "_guard", lambda *_: None),
+        (reachable_code.Walk, "_watch_attributes", lambda *_: None),
         (guards, "definition_of", lambda function: ()),
         (guards, "same", operator.eq),
         (guard_records, "definition_record", None),
@@ -162,15 +161,15 @@ def test_a_wrong_exponential_of_a_matrix_is_found(monkeypatch):
 
 
 def test_equal_results_in_one_array_are_found(monkeypatch):
-    collect = traced.collect_outputs
+    collect = version.collect_outputs
 
     def merged(*given):
         values, outputs = collect(*given)
         first = list(dict.fromkeys(values))
         slots = tuple(first.index(values[slot]) for slot in outputs.slots)
-        return tuple(first), traced.Outputs(outputs.spec, slots, outputs.static, len(first))
+        return tuple(first), version.Outputs(outputs.spec, slots, outputs.static, len(first))
 
-    monkeypatch.setattr(traced, "collect_outputs", merged)
+    monkeypatch.setattr(version, "collect_outputs", merged)
     assert "share memory" in found(statements, STATEMENTS, monkeypatch)
 
 
@@ -193,7 +192,7 @@ def test_a_wrong_layout_is_found(monkeypatch):
 
 @pytest.mark.parametrize("fault", ["order", "kind"])
 def test_results_in_wrong_containers_are_found(fault, monkeypatch):
-    collect = traced.collect_outputs
+    collect = version.collect_outputs
 
     def confused(value):
         if type(value) is dict:
@@ -203,7 +202,9 @@ def test_results_in_wrong_containers_are_found(fault, monkeypatch):
         return tuple(value) if fault == "kind" and type(value) is list else value
 
     draw_only(monkeypatch, "tree")
-    monkeypatch.setattr(traced, "collect_outputs", lambda returned, *described: collect(confused(returned), *described))
+    monkeypatch.setattr(
+        version, "collect_outputs", lambda returned, *described: collect(confused(returned), *described)
+    )
     assert "expected, found" in found(statements, ["add"], monkeypatch)
 
 
@@ -215,7 +216,7 @@ def test_dicts_that_share_a_version_whatever_their_order_are_found(monkeypatch):
 
 def test_what_a_ufunc_writes_and_is_lost_is_found(monkeypatch):
     draw_only(monkeypatch, "method", "into")
-    monkeypatch.setattr(tracing, "write_into", lambda out, function, args, kwargs: out[0])
+    monkeypatch.setattr(tracer, "write_into", lambda out, function, args, kwargs: out[0])
     assert "expected, found" in found(statements, ["add"], monkeypatch)
 
 

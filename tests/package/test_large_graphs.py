@@ -8,8 +8,7 @@ import pytest
 
 from numbagraph import grad, graph_jit
 from numbagraph.intrinsics.emitters.ir import walk
-from numbagraph.jit import backends
-from numbagraph.jit import graph_function as jit
+from numbagraph.jit import backends, graph_function
 from numbagraph.loops.fusion import MOST_IN_A_ROW
 from numbagraph.loops.ir import Kernel
 from numbagraph.runtime.entry import make_callable
@@ -157,7 +156,7 @@ def test_a_new_version_leaves_those_for_other_static_values(monkeypatch):
         made.step()
         return make_callable(*args)
 
-    for module in (jit, backends):
+    for module in (graph_function, backends):
         monkeypatch.setattr(module, "make_callable", counting)
     compiled = graph_jit(lambda x, k: x * k, static_argnames="k")
     counts = []

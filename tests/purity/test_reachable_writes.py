@@ -8,7 +8,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.purity import outer_state as outside
+from numbagraph.purity import outer_state
 
 X = np.arange(3.0) + 1
 
@@ -262,5 +262,5 @@ HARMLESS = {
 def test_what_is_seen_to_write_nothing_is_not_looked_at_further(name, monkeypatch):
     function = HARMLESS[name]
     monkeypatch.setitem(globals(), "MANY", (1, 2, 3))
-    monkeypatch.setattr(outside, "Outside", None)  # what looks at all that there is
+    monkeypatch.setattr(outer_state, "Outside", None)  # what looks at all that there is
     graph_jit(function, backend="numpy")(X)

@@ -19,7 +19,7 @@ from pymc.initial_point import make_initial_point_fn  # noqa: E402
 from pytensor.compile.builders import OpFromGraph  # noqa: E402
 
 from numbagraph.pymc_bridge import compile_logp, compile_model, importer, logp, model  # noqa: E402
-from numbagraph.pymc_bridge.sampling import sample as sampling  # noqa: E402
+from numbagraph.pymc_bridge.sampling import sample  # noqa: E402
 from numbagraph.pymc_bridge.sampling.initial_point import InitialPoint  # noqa: E402
 from tests.support.pymc_regression import Y, expand, regression, rng  # noqa: E402
 
@@ -135,7 +135,7 @@ def test_the_density_is_that_of_compile_logp():
     assert compiled.logp_func.entry(x)[0] == compile_logp(model)(x)[0]
 
 
-@pytest.mark.parametrize("module", [importer, logp, model, sampling])
+@pytest.mark.parametrize("module", [importer, logp, model, sample])
 def test_examples_of_docstrings(module):
     results = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     assert results.attempted

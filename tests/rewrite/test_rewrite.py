@@ -18,7 +18,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Source, at_source, constant
-from numbagraph.rewrite import debug_checks as checks
+from numbagraph.rewrite import debug_checks
 from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.debug_checks import check_values, verify_types
 from numbagraph.rewrite.engine import RewriteError, RuleSet, rewrite, rule
@@ -392,4 +392,4 @@ def test_evaluation_is_what_the_passes_keep():
     for stage in stages:
         for one, other in zip(evaluate(stage.graph, arguments), evaluate(stages.final, arguments), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
-    assert checks.check_level() in (0, 1, 2)
+    assert debug_checks.check_level() in (0, 1, 2)

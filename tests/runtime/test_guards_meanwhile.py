@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.jit import graph_function as jit
-from numbagraph.jit import native_callers as embedded
+from numbagraph.jit import graph_function, native_callers
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.purity.environment import MOST_TRACES
 
@@ -105,7 +104,7 @@ def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.
 
 def rebinding_before(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> None:
     """Bind K to the next number as often as a function is traced, up to ``times``, after what it reads was noted."""
-    module = jit if hasattr(jit, name) else embedded
+    module = graph_function if hasattr(graph_function, name) else native_callers
     original, left = getattr(module, name), iter(range(times))
 
     def rebinding(*args: Any, **options: Any) -> Any:

@@ -18,7 +18,7 @@ from scipy import linalg
 
 import numbagraph as ng
 from numbagraph import graph_jit
-from numbagraph.purity import reachable_code as reach
+from numbagraph.purity import reachable_code
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -357,12 +357,12 @@ class Link:
 def test_each_of_many_objects_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
 
-    def look(self: reach.Walk, kind: type, owner: Any) -> None:
+    def look(self: reachable_code.Walk, kind: type, owner: Any) -> None:
         looked.append(owner)
         watch(self, kind, owner)
 
-    watch = reach.Walk._watch_attributes
-    monkeypatch.setattr(reach.Walk, "_watch_attributes", look)
+    watch = reachable_code.Walk._watch_attributes
+    monkeypatch.setattr(reachable_code.Walk, "_watch_attributes", look)
     first = Link(None)
     for _ in range(300):
         first = Link(first)
@@ -380,4 +380,4 @@ def test_each_of_many_objects_is_looked_at_a_few_times(monkeypatch: pytest.Monke
 def test_functions_of_libraries_have_few_guards() -> None:
     assert scipy.stats.norm  # one of hundreds of objects that SciPy's modules lead to
     for function in (linalg.solve_discrete_are, linalg.toeplitz):
-        assert 10 < len(reach.Walk(function, ()).guards) < 500
+        assert 10 < len(reachable_code.Walk(function, ()).guards) < 500

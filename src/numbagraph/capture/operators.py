@@ -43,7 +43,7 @@ from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of, sort
 from numbagraph.capture.builtins.standard_library import iterated, of_library
 from numbagraph.capture.convert import traceable
 from numbagraph.capture.polyfills.itertools import queued
-from numbagraph.capture.statements import control_flow as control
+from numbagraph.capture.statements import control_flow
 from numbagraph.capture.statements.control_flow import and_, asked, if_, if_expression, not_, or_, truth, while_
 from numbagraph.capture.syntax.generator_functions import generator, has_ended
 from numbagraph.capture.syntax.source import CaptureError
@@ -244,7 +244,7 @@ def binary(name: str, left: Any, right: Any) -> Any:
 def for_(iterable: Any, names: State, body: Function, may_end: bool, state: State) -> State:
     if isinstance(iterable, Row):
         iterable = iterable.steps()
-    return control.for_(iterated(call, iterable), names, body, may_end, state)
+    return control_flow.for_(iterated(call, iterable), names, body, may_end, state)
 
 
 def try_(*parts: Any) -> State:

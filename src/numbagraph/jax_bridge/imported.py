@@ -14,9 +14,17 @@ from jax.tree_util import tree_flatten, tree_unflatten
 from numbagraph.api.transformed import Transformed
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import at_source
-from numbagraph.jax_bridge import control, elementwise, folding, random_bits, sliding, sparse, structure
-from numbagraph.jax_bridge import linear_algebra as matrices
-from numbagraph.jax_bridge import python_callbacks as callbacks
+from numbagraph.jax_bridge import (
+    control,
+    elementwise,
+    folding,
+    linear_algebra,
+    python_callbacks,
+    random_bits,
+    sliding,
+    sparse,
+    structure,
+)
 from numbagraph.jax_bridge.translation import ClosedJaxpr, Run, fitted, jaxpr_of
 from numbagraph.ops.linalg.singular import on_linalg_error
 from numbagraph.tracing.errors import OnlyTraced
@@ -28,10 +36,10 @@ TABLE: dict[str, Callable[..., Any]] = {
     **structure.TABLE,
     **folding.TABLE,
     **sliding.TABLE,
-    **matrices.TABLE,
+    **linear_algebra.TABLE,
     **control.TABLE,
     **random_bits.TABLE,
-    **callbacks.TABLE,
+    **python_callbacks.TABLE,
     **sparse.TABLE,
 }
 """``TABLE[name](run, equation, *operands)``: the result of an equation of the primitive of that name, or a list."""

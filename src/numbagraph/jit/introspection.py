@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def too_large(special: Specialisation, leaves: list[Any], described: str) -> str:
     """Which array of a call there was no memory for."""
     with importing:
-        from numbagraph.explain import memory_use as memory  # noqa: PLC0415  few programs need it
+        from numbagraph.explain import memory_use  # noqa: PLC0415  few programs need it
 
-    return memory.too_large(special, leaves, described)
+    return memory_use.too_large(special, leaves, described)
 
 
 def page_of(title: str, shown: list[tuple[Any, Any, Any]]) -> str:

@@ -6,6 +6,7 @@ from numbagraph.ops import (
     checking,
     comparison,
     creation,
+    exponentials,
     identity,
     integers,
     joining,
@@ -15,12 +16,9 @@ from numbagraph.ops import (
     selection,
     shape,
 )
-from numbagraph.ops import exponentials as exponential
 from numbagraph.ops.deferred import CALLED, NAMES
-from numbagraph.ops.indexing import gathering, masks, slicing
-from numbagraph.ops.indexing import subscripts as indexing
-from numbagraph.ops.indexing import view_assignment as through
-from numbagraph.ops.special import reductions as special_reductions
+from numbagraph.ops.indexing import gathering, masks, slicing, subscripts, view_assignment
+from numbagraph.ops.special import reductions
 
 for _module, _names in NAMES.items():
     registry.defer(f"{__name__}.{_module}", {name: CALLED.get(name, "").split() for name in _names.split()})
@@ -30,19 +28,19 @@ __all__ = [
     "checking",
     "comparison",
     "creation",
-    "exponential",
+    "exponentials",
     "gathering",
     "identity",
-    "indexing",
     "integers",
     "joining",
     "masks",
     "product",
     "reduction",
+    "reductions",
     "rounding",
     "selection",
     "shape",
     "slicing",
-    "special_reductions",
-    "through",
+    "subscripts",
+    "view_assignment",
 ]

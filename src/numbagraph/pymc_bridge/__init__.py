@@ -7,9 +7,16 @@ from numbagraph.pymc_bridge.logp import CompiledLogp, compile_logp
 from numbagraph.pymc_bridge.model import compile_model
 from numbagraph.pymc_bridge.sampling.failures import RejectionWarning
 from numbagraph.pymc_bridge.sampling.sample import sample
-from numbagraph.pymc_bridge.translations import choices, indexing, linalg, mathematics, scan, structure
-from numbagraph.pymc_bridge.translations import nested_ops as control
-from numbagraph.pymc_bridge.translations import scalar_ops as elementwise
+from numbagraph.pymc_bridge.translations import (
+    choices,
+    indexing,
+    linalg,
+    mathematics,
+    nested_ops,
+    scalar_ops,
+    scan,
+    structure,
+)
 
 __all__ = [
     "CompiledLogp",
@@ -20,13 +27,13 @@ __all__ = [
     "choices",
     "compile_logp",
     "compile_model",
-    "control",
-    "elementwise",
     "from_pytensor",
     "indexing",
     "linalg",
     "mathematics",
+    "nested_ops",
     "sample",
+    "scalar_ops",
     "scan",
     "structure",
     "to_pytensor",

@@ -9,15 +9,14 @@ from weakref import ref
 
 import numpy as np
 
-from numbagraph import ops
 from numbagraph.ir import shapes
 from numbagraph.ir.array_classes import refuse_other_classes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Node, Op, Value, at_source, new_memory
+from numbagraph.ops.indexing import subscripts, view_assignment
 from numbagraph.ops.shape import size_of
-from numbagraph.tracing import in_place as writers
-from numbagraph.tracing import memory_layout as layouts
+from numbagraph.tracing import in_place, memory_layout
 from numbagraph.tracing.concretization import Unknown
 from numbagraph.tracing.errors import OnlyTraced, TraceError, located, user_source
 from numbagraph.tracing.in_place import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
@@ -80,7 +79,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if out is not None:
         return write_into(out, function, args, named_values(kwargs))
     if getattr(function, "may_copy", False):
-        args, kwargs = layouts.with_known_order(function, args, kwargs)
+        args, kwargs = memory_layout.with_known_order(function, args, kwargs)
     source = user_source()
     with at_source(source):
         try:
@@ -98,9 +97,9 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     operands = None if view_of is new_memory else view_of(*args, **kwargs)
     is_view: bool | None = True
     if operands is not None and getattr(function, "may_copy", False):
-        is_view = layouts.is_view(function, operands, args, kwargs)
+        is_view = memory_layout.is_view(function, operands, args, kwargs)
     if operands is None or is_view is False:
-        return layouts.of_new(to_tracer(result), function, args, kwargs)
+        return memory_layout.of_new(to_tracer(result), function, args, kwargs)
 
     def view(value: Value, operand: Any, position: int | None) -> Tracer:
         def derive(changed: Value) -> Value:
@@ -109,10 +108,10 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             again = function(*own, **named)
             return again if position is None else again[position]
 
-        if is_view is None and isinstance(operand, Tracer) and layouts.may_reorder(function):
+        if is_view is None and isinstance(operand, Tracer) and memory_layout.may_reorder(function):
             return new_view(value, operand, None)
         found = as_view(value, operand, derive if is_view else None)
-        return for_reading(found, operand) if getattr(function, "name", "") in layouts.FOR_READING else found
+        return for_reading(found, operand) if getattr(function, "name", "") in memory_layout.FOR_READING else found
 
     if isinstance(result, Value):
         return view(result, operands, None)
@@ -139,21 +138,21 @@ def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None)
 def new_view(value: Value, operand: Tracer, derive: Callable[[Value], Value] | None) -> Tracer:
     view = Tracer(value, operand)
     view._derive = derive
-    view._layout = layouts.of_view(value, operand)
+    view._layout = memory_layout.of_view(value, operand)
     return view
 
 
 def for_reading(view: Tracer, operand: Any) -> Tracer:
     """A view that nobody may write into."""
     view = new_view(view.value, view, lambda value: value) if view is operand else view
-    view._foreign = view._foreign or layouts.READ_ONLY
+    view._foreign = view._foreign or memory_layout.READ_ONLY
     return view
 
 
 def gives_view(key: Any) -> bool:
     """Whether NumPy gives a view for a key: positions in arrays of rank 0 make it a copy."""
     parts = key if isinstance(key, tuple) else (key,)
-    return ops.indexing.is_basic(key) and not any(isinstance(each, Tracer) and each._is_array for each in parts)
+    return subscripts.is_basic(key) and not any(isinstance(each, Tracer) and each._is_array for each in parts)
 
 
 class Tracer(Unknown):
@@ -174,7 +173,7 @@ class Tracer(Unknown):
         """For a view: what makes it of its parent. Without it, NumPy may have made a copy."""
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
-        self._layout = layouts.Layout.ANY
+        self._layout = memory_layout.Layout.ANY
         self._origins: tuple[Tracer, ...] = ()  # the arrays that it may be, as loops and branches chose it
         self._parent = parent
         self._scope = active.scope
@@ -252,24 +251,24 @@ class Tracer(Unknown):
 
     def __getitem__(self, key: Any) -> Tracer:
         key = with_known_masks(key, to_value)
-        found = apply(ops.indexing.index, self, key)
-        if not self._is_array or not gives_view(key) or not (found.ndim or ops.indexing.has_ellipsis(key)):
+        found = apply(subscripts.index, self, key)
+        if not self._is_array or not gives_view(key) or not (found.ndim or subscripts.has_ellipsis(key)):
             return found
         key = to_value(key)
-        view = as_view(found.value, self, lambda value: ops.indexing.index(value, key))
+        view = as_view(found.value, self, lambda value: subscripts.index(value, key))
         if view is not self:
             view._key = (key,)
         return view
 
     def __setitem__(self, key: Any, update: Any) -> None:
-        self._rebind(ops.indexing.set_index, assigned_key(key, update, self.ndim, to_value), update)
+        self._rebind(subscripts.set_index, assigned_key(key, update, self.ndim, to_value), update)
 
     def _rebind(self, function: Callable[..., Value], *args: Any) -> Tracer:
         """Assignment: this tracer stands for the new value from now on, and so do the views of it and, where it is a
         view made by indexing, what it is a view of."""
         if isinstance(self._foreign, Sources):
             self._foreign = self._foreign.give_up(self)
-        if self._foreign is layouts.READ_ONLY:
+        if self._foreign is memory_layout.READ_ONLY:
             raise ValueError(f"assignment destination is read-only\n  on {self.value.type}\n  at {user_source()}")
         if self._foreign:
             text = f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
@@ -281,18 +280,18 @@ class Tracer(Unknown):
             if active.scope is not None and active.scope.journal is not None:
                 active.scope.journal.note_change(self)
         elif self._key is not None:
-            self._parent._rebind(ops.through.set_view, *self._key, Tracer(self._changed(function, *args)))
+            self._parent._rebind(view_assignment.set_view, *self._key, Tracer(self._changed(function, *args)))
         elif self._derive is None:  # NumPy may have made a copy: what its parent allows does not matter
-            raise self._refuse(layouts.OF_ANOTHER)
+            raise self._refuse(memory_layout.OF_ANOTHER)
         else:
             self._parent._rebind(self._written_through, Tracer(self._changed(function, *args)))
         return self
 
     def _written_through(self, base: Value, changed: Value) -> Value:
         """What this is a view of, once the view has changed."""
-        found = ops.through.written_through(self._derive, base, changed)  # type: ignore[arg-type]  there is one
+        found = view_assignment.written_through(self._derive, base, changed)  # type: ignore[arg-type]  there is one
         if found is None:
-            raise self._refuse(layouts.OF_ANOTHER)
+            raise self._refuse(memory_layout.OF_ANOTHER)
         return found
 
     def _enter_region(self) -> None:
@@ -381,7 +380,7 @@ class Tracer(Unknown):
     __deepcopy__ = __copy__
 
     def copy(self, order: str = "C") -> Tracer:
-        return layouts.arranged(Tracer(to_value(self)), self, order)
+        return memory_layout.arranged(Tracer(to_value(self)), self, order)
 
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
         """Convert; without a copy where none is needed."""
@@ -389,7 +388,7 @@ class Tracer(Unknown):
         if not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
             raise self._refuse(f"cannot cast from {self.dtype} to {target} according to the rule {casting!r}")
         if copy or target != self.dtype or not self._is_array:
-            return layouts.arranged(apply(registry["cast"], self, dtype), self, order)
+            return memory_layout.arranged(apply(registry["cast"], self, dtype), self, order)
         return apply(registry["asarray"], self, order=order)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:
@@ -418,11 +417,11 @@ class Tracer(Unknown):
             raise AttributeError(f"a traced array has no attribute {name!r}{self._of_memory(name)}")
         function = getattr(np, name, None)
         return lambda *args, **kwargs: apply(
-            registry[name], *writers.out_by_name(function, (self, *args), kwargs), **kwargs
+            registry[name], *in_place.out_by_name(function, (self, *args), kwargs), **kwargs
         )
 
     def clip(self, min: Any = None, max: Any = None, *args: Any, **kwargs: Any) -> Any:
-        return apply(registry["clip"], *writers.out_by_name(np.clip, (self, min, max, *args), kwargs), **kwargs)
+        return apply(registry["clip"], *in_place.out_by_name(np.clip, (self, min, max, *args), kwargs), **kwargs)
 
     def flatten(self, order: str = "C") -> Tracer:
         return apply(registry["ravel"], self, order=order).copy()
@@ -493,7 +492,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if op is None:
         operands = tuple(each.value for each in args if isinstance(each, Tracer))
         raise located(unsupported(function), function, operands, user_source())
-    return apply(op, *writers.out_by_name(function, args, kwargs), **kwargs)
+    return apply(op, *in_place.out_by_name(function, args, kwargs), **kwargs)
 
 
 def op_function(op: Op) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from numbagraph.capture.builtins.dict_of_lists import begun
 from numbagraph.capture.builtins.elements import has_traced
 from numbagraph.capture.builtins.hash_table import Table, require_table
 from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of
-from numbagraph.capture.polyfills import hash_table as tables
+from numbagraph.capture.polyfills import hash_table
 from numbagraph.capture.values.containers import in_region, refuse_change
 from numbagraph.capture.values.iterables import require_known
 from numbagraph.capture.values.traced_keys import KINDS, Defaulting
@@ -65,7 +65,7 @@ def made_by(call: Callable[[Any], Any], kind: Any) -> Function:
         if kind is set and isinstance(last, (list, tuple)) and any(map(has_traced, last)):
             return set_(*last)
         if is_lazy(last):
-            fill = {set: tables.of_elements, collections.Counter: tables.counted}.get(kind, tables.of_pairs)
+            fill = {set: hash_table.of_elements, collections.Counter: hash_table.counted}.get(kind, hash_table.of_pairs)
             return of_lazy(fill, kind(*first), last)
         return begun(kind(*args))
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.capture.builtins import comprehensions as generators
-from numbagraph.capture.builtins import sorted_lists as sorting
+from numbagraph.capture.builtins import comprehensions, sorted_lists
 from numbagraph.capture.builtins.nditer import length_of, visiting
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.replacements import replacement, traced_range
@@ -153,7 +152,7 @@ def following(_: Call) -> Function:
 
     def function(iterator: Any, *default: Any) -> Any:
         if isinstance(iterator, (Generated, Yielding)):
-            return generators.first(iterator, *default)
+            return comprehensions.first(iterator, *default)
         if isinstance(iterator, OnlyTraced):
             raise CaptureError(
                 f"next() of traced elements: a loop that ends with `break` finds the first one that holds, and "
@@ -173,7 +172,7 @@ def consuming(python: Function) -> Callable[[Call], Function]:
 
     def replacement_of(call: Call) -> Function:
         known: Any = replacement(python) or python
-        taking = generators.TAKING[python]
+        taking = comprehensions.TAKING[python]
 
         def function(*args: Any, **kwargs: Any) -> Any:
             first = args[0] if args else None
@@ -182,8 +181,8 @@ def consuming(python: Function) -> Callable[[Call], Function]:
             if not is_one_by_one and (not named.keys() & {"key", "default"} or len(args) > 1):
                 return known(*args, **named)
             whole = as_generator(first)
-            if is_one_by_one and isinstance(whole, Generated) and generators.is_known(whole):
-                whole = Generated(generators.list_of(whole), lambda element: element, None, False)
+            if is_one_by_one and isinstance(whole, Generated) and comprehensions.is_known(whole):
+                whole = Generated(comprehensions.list_of(whole), lambda element: element, None, False)
                 if not is_traced(whole.iterable):
                     return python(whole.iterable, *args[1:], **named)
             return taking(whole, *args[1:], **named) if is_lazy(first) or is_traced(first) else python(*args, **named)
@@ -207,7 +206,7 @@ def listed(python: Function) -> Callable[[Call], Function]:
 
 
 _REPLACED: dict[Any, Callable[[Call], Function]] = {
-    sorted: lambda call: functools.partial(sorting.sorted_, call),
+    sorted: lambda call: functools.partial(sorted_lists.sorted_, call),
     map: mapped,
     filter: filtered,
     functools.reduce: reduced,

@@ -12,7 +12,7 @@ from numbagraph.capture.builtins.replacements import traced_range
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.iterables import Generated
 from numbagraph.ir import shapes
-from numbagraph.tracing import memory_layout as layouts
+from numbagraph.tracing import memory_layout
 from numbagraph.tracing.tracer import Tracer, for_reading, user_source
 
 Nested = Callable[..., Generated]
@@ -93,7 +93,7 @@ def visiting(nested: Nested) -> Callable[[Any], Callable[..., Any]]:
             asked = set(flags or ())
             if asked - FLAGS:
                 raise refused(f"the flags {sorted(asked - FLAGS)}", f"loop over x.flat, or write {INSTEAD}")
-            if order != "C" and (order not in ("K", "A") or op._layout is not layouts.Layout.C):
+            if order != "C" and (order not in ("K", "A") or op._layout is not memory_layout.Layout.C):
                 raise refused(
                     f"order={order!r} where the array's own order in memory is not known to be C",
                     'give order="C", in which x.flat goes',

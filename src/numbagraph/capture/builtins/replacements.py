@@ -43,7 +43,7 @@ from numbagraph.ir.types import DTYPES, FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing.subscripts import index
 from numbagraph.purity.nondeterminism import refusal_of, spelled
-from numbagraph.tracing import memory_layout as layouts
+from numbagraph.tracing import memory_layout
 from numbagraph.tracing.in_place import out_by_name
 from numbagraph.tracing.metadata import COMPOSED
 from numbagraph.tracing.python_arithmetic import OVERFLOW
@@ -339,7 +339,7 @@ def as_numpy_array(python: Function) -> Function:
             thing = thing.table()
         if not isinstance(thing, Tracer):
             made = stack_of(thing, dtype) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
-            thing = layouts.arranged(made, thing, "K")
+            thing = memory_layout.arranged(made, thing, "K")
         elif not copy and thing._is_array:
             found = apply(registry["asarray"], thing, dtype, order=order, copy=copy)
             return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.capture.polyfills import hash_table as tables
+from numbagraph.capture.polyfills import hash_table
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.traced_keys import place_of
 from numbagraph.capture.values.types_by_line import Types
@@ -44,10 +44,10 @@ class SetOperators:
         self.require_set()
         for each in others:
             call = load(CALL)
-            if change is not tables.joined and not is_set(each):
+            if change is not hash_table.joined and not is_set(each):
                 each = call(set)(each)
             other = self.copy() if each is self else each
-            call(change)(self, elements_of(other) if change in (tables.joined, tables.toggled) else other)
+            call(change)(self, elements_of(other) if change in (hash_table.joined, hash_table.toggled) else other)
         return self
 
     def asked(self, question: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
@@ -64,16 +64,16 @@ class SetOperators:
     # ---- new sets ----
 
     def union(self, *others: Any) -> Any:
-        return self.copy().changed(tables.joined, *others)
+        return self.copy().changed(hash_table.joined, *others)
 
     def intersection(self, *others: Any) -> Any:
-        return self.copy().changed(tables.common, *others)
+        return self.copy().changed(hash_table.common, *others)
 
     def difference(self, *others: Any) -> Any:
-        return self.copy().changed(tables.without, *others)
+        return self.copy().changed(hash_table.without, *others)
 
     def symmetric_difference(self, other: Any) -> Any:
-        return self.copy().changed(tables.toggled, other)
+        return self.copy().changed(hash_table.toggled, other)
 
     def __or__(self, other: Any) -> Any:
         return self.union(other) if is_set(other) else self.refused()
@@ -106,36 +106,36 @@ class SetOperators:
     # ---- this set ----
 
     def intersection_update(self, *others: Any) -> None:
-        self.changed(tables.common, *others)
+        self.changed(hash_table.common, *others)
 
     def difference_update(self, *others: Any) -> None:
-        self.changed(tables.without, *others)
+        self.changed(hash_table.without, *others)
 
     def symmetric_difference_update(self, other: Any) -> None:
-        self.changed(tables.toggled, other)
+        self.changed(hash_table.toggled, other)
 
     def __ior__(self, other: Any) -> Any:
-        return self.changed(tables.joined, other) if is_set(other) else self.refused()
+        return self.changed(hash_table.joined, other) if is_set(other) else self.refused()
 
     def __iand__(self, other: Any) -> Any:
-        return self.changed(tables.common, other) if is_set(other) else self.refused()
+        return self.changed(hash_table.common, other) if is_set(other) else self.refused()
 
     def __isub__(self, other: Any) -> Any:
-        return self.changed(tables.without, other) if is_set(other) else self.refused()
+        return self.changed(hash_table.without, other) if is_set(other) else self.refused()
 
     def __ixor__(self, other: Any) -> Any:
-        return self.changed(tables.toggled, other) if is_set(other) else self.refused()
+        return self.changed(hash_table.toggled, other) if is_set(other) else self.refused()
 
     # ---- comparisons ----
 
     def issubset(self, other: Any) -> Any:
-        return self.asked(tables.are_in, self, other)
+        return self.asked(hash_table.are_in, self, other)
 
     def issuperset(self, other: Any) -> Any:
-        return self.asked(tables.are_in, other, self)
+        return self.asked(hash_table.are_in, other, self)
 
     def isdisjoint(self, other: Any) -> Any:
-        return self.asked(tables.are_outside, self, other)
+        return self.asked(hash_table.are_outside, self, other)
 
     def __le__(self, other: Any) -> Any:
         return self.issubset(other) if is_set(other) else self.refused()
@@ -144,10 +144,10 @@ class SetOperators:
         return self.issuperset(other) if is_set(other) else self.refused()
 
     def __lt__(self, other: Any) -> Any:
-        return self.asked(tables.are_some_of, self, other) if is_set(other) else self.refused()
+        return self.asked(hash_table.are_some_of, self, other) if is_set(other) else self.refused()
 
     def __gt__(self, other: Any) -> Any:
-        return self.asked(tables.are_some_of, other, self) if is_set(other) else self.refused()
+        return self.asked(hash_table.are_some_of, other, self) if is_set(other) else self.refused()
 
 
 def is_set(thing: Any) -> bool:

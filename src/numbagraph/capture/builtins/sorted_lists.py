@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import weak_constant
-from numbagraph.capture.builtins import comprehensions as generators
+from numbagraph.capture.builtins import comprehensions
 from numbagraph.capture.builtins.elements import append
 from numbagraph.capture.builtins.hash_table import Table
 from numbagraph.capture.builtins.replacements import length
@@ -65,8 +65,8 @@ def list_of(iterable: Any) -> Any:
 def of_generated(generator: Generated) -> Any:
     try:
         with tried():
-            return generators.list_of(generator)
-    except generators.Unstackable:
+            return comprehensions.list_of(generator)
+    except comprehensions.Unstackable:
         generator.is_taken = False
         return appended(generator)
 
@@ -123,7 +123,7 @@ def ranks_of(call: Call, held: Stacked, key: Any) -> list[Any]:
     with without_effects("the key of an order"):
         count: int = traced_region(count_of, "the key of an order").result
     parts = [own] if count == 0 else [lambda each, at=at: own(each)[at] for at in range(count)]
-    return [generators.list_of(Generated(held, each, None, False)).array for each in parts]
+    return [comprehensions.list_of(Generated(held, each, None, False)).array for each in parts]
 
 
 def order_by(ranks: Sequence[Any], reverse: Any) -> Any:

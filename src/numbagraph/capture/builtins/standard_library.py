@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from numbagraph.capture.builtins import replacements as calls
+from numbagraph.capture.builtins import replacements
 from numbagraph.capture.builtins.comparison import equal
 from numbagraph.capture.builtins.comprehensions import generated
 from numbagraph.capture.builtins.iteration import nested
@@ -114,7 +114,7 @@ def is_one_by_one(iterable: Any) -> bool:
 
 
 def power(call: Call, base: Any, exp: Any, mod: Any = None) -> Any:
-    return calls.power(base, exp) if mod is None else call(numbers.modular_power)(base, exp, mod)
+    return replacements.power(base, exp) if mod is None else call(numbers.modular_power)(base, exp, mod)
 
 
 # ---- iterators of Python's that a loop over them does not use up ----
@@ -133,7 +133,7 @@ def repeat(_: Call, element: Any, times: Any = None) -> Any:
         return Repeating(element)
     if not is_traced(times):
         return itertools.repeat(element, times)
-    return Generated(calls.traced_range(times), lambda _: element, None, False)
+    return Generated(replacements.traced_range(times), lambda _: element, None, False)
 
 
 def iterated(call: Call, iterable: Any) -> Any:
@@ -142,7 +142,7 @@ def iterated(call: Call, iterable: Any) -> Any:
 
 
 def zip_(_: Call, *iterables: Any, **options: Any) -> Any:
-    return calls.zipped(*[with_places(each) for each in iterables], **options)
+    return replacements.zipped(*[with_places(each) for each in iterables], **options)
 
 
 def with_places(iterable: Any) -> Any:
@@ -160,7 +160,7 @@ def is_filtered(iterable: Any) -> bool:
 def enumerate_(call: Call, iterable: Any, start: Any = 0) -> Any:
     if is_filtered(iterable):
         return call(iterators.enumerate_)(iterable, start)
-    return calls.enumerated(iterable, start)
+    return replacements.enumerated(iterable, start)
 
 
 # ---- which are replaced ----

@@ -9,7 +9,7 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.capture.polyfills import linked_rows as rows
+from numbagraph.capture.polyfills import linked_rows
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.containers import made
 from numbagraph.capture.values.iterables import whole_number
@@ -129,7 +129,7 @@ class Row(Stacked, Picked):
 
     def steps(self) -> Any:
         """What a loop runs over."""
-        return load(f"{OPERATORS}call")(rows.walked)(self)
+        return load(f"{OPERATORS}call")(linked_rows.walked)(self)
 
     def count(self) -> Value:
         return number_at(self.holder.sizes, self.number).value
@@ -157,7 +157,7 @@ class Row(Stacked, Picked):
             return number_at(self.holder.ends, self.number)
         from_end = registry["add"].bind(number, count)
         number = registry["where"](registry["less"](number, 0), from_end, number)
-        found: Tracer = load(f"{OPERATORS}call")(rows.reached)(self, Tracer(number))
+        found: Tracer = load(f"{OPERATORS}call")(linked_rows.reached)(self, Tracer(number))
         return found
 
     def at(self, number: Any) -> Any:
@@ -188,7 +188,7 @@ class Row(Stacked, Picked):
         lists.sizes[number] += 1
 
     def extend(self, elements: Any) -> None:
-        load(f"{OPERATORS}call")(rows.extended)(self, elements)
+        load(f"{OPERATORS}call")(linked_rows.extended)(self, elements)
 
     def pop(self, key: Any = -1) -> Any:
         if not isinstance(key, int) or key != -1:
@@ -207,7 +207,7 @@ class Row(Stacked, Picked):
 
     def clear(self) -> None:
         lists, number = self.holder, self.number
-        load(f"{OPERATORS}call")(rows.disowned)(self)
+        load(f"{OPERATORS}call")(linked_rows.disowned)(self)
         lists.begins[number], lists.ends[number], lists.sizes[number] = -1, -1, 0
 
     def _refuse(self, *_: Any, **__: Any) -> Any:

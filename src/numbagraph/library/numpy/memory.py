@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.capture.builtins.replacements import as_numpy_array
-from numbagraph.tracing import memory_layout as layouts
+from numbagraph.tracing import memory_layout
 from numbagraph.tracing.tracer import Tracer, new_view
 
 FLAGS = {
@@ -47,6 +47,6 @@ def flag(requirement: str) -> str:
 def is_for_reading(array: Tracer) -> bool:
     """Whether an array is a view that nobody may write into, or perhaps a copy of one."""
     whole: Tracer | None = array
-    while whole is not None and whole._foreign is not layouts.READ_ONLY:
+    while whole is not None and whole._foreign is not memory_layout.READ_ONLY:
         whole = whole._parent
     return whole is not None

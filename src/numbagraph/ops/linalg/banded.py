@@ -17,8 +17,7 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.creation import iota
 from numbagraph.ops.indexing.gathering import gather_value
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import conj, number, reference
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims, squeeze
@@ -98,7 +97,7 @@ def banded_frontend(
     subject = f"solve_banded: {lower} diagonals below and {upper} above the main one, but {count} rows"
     shapes.require_same(count, int(lower + upper + 1), subject)
     options = {"lower": int(lower), "upper": int(upper), "trans": 0}
-    solution = op.bind(diagonals, columns, **options, on_error=errors.chosen())
+    solution = op.bind(diagonals, columns, **options, on_error=singular.chosen())
     return squeeze.bind(solution, axes=(-1,)) if vector else solution
 
 
@@ -161,7 +160,7 @@ def positive_frontend(
     nothing = shapes.subtract(1, shapes.product(columns.shape[-2:]))  # to solve: then SciPy does not look
     some = shapes.compare("greater", shapes.maximum(diagonals.shape[-2], nothing), 0)
     shapes.require(some, "solveh_banded: there must be a row for the main diagonal", ValueError)
-    solution = op.bind(diagonals, columns, lower=bool(lower), on_error=errors.chosen())
+    solution = op.bind(diagonals, columns, lower=bool(lower), on_error=singular.chosen())
     return squeeze.bind(solution, axes=(-1,)) if vector else solution
 
 

@@ -17,8 +17,7 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.creation import iota
 from numbagraph.ops.indexing.gathering import gather_value
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.banded import SYSTEM, band_products, dense, positive_samples, system_of
 from numbagraph.ops.linalg.common import conj, number, reference
 from numbagraph.ops.linalg.factorisations import cholesky_vjp, symmetric_from
@@ -97,7 +96,7 @@ def factor_frontend(
     op: Op, ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
 ) -> Value:
     (bands,) = promoted(ab, ranks=(2,))
-    return op.bind(bands, lower=bool(lower), on_error=errors.chosen())
+    return op.bind(bands, lower=bool(lower), on_error=singular.chosen())
 
 
 cholesky_banded = core_op(

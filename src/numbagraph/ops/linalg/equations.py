@@ -16,8 +16,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import real_dtype
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import adjoint, conj, product, reference, unit
 from numbagraph.ops.linalg.matrix_functions import kron
 from numbagraph.ops.linalg.solutions import inv, solve
@@ -60,7 +59,7 @@ def sylvester_frontend(op: Op, a: Any, b: Any, q: Any) -> Value:
         lengths = shapes.resolve(matrix.shape[-1]), shapes.resolve(given.shape[number - 2])
         subject = f"solve_sylvester: matrix {number} has {lengths[0]} rows, and axis {number - 2} of q has {lengths[1]}"
         shapes.require_same(*lengths, subject)
-    return op.bind(left, right, given, on_error=errors.chosen())
+    return op.bind(left, right, given, on_error=singular.chosen())
 
 
 def sylvester_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
@@ -126,7 +125,7 @@ def lyapunov_frontend(op: Op, a: Any, q: Any) -> Value:
         lengths = shapes.resolve(matrix.shape[-1]), shapes.resolve(right.shape[axis])
         subject = f"solve_continuous_lyapunov: a has {lengths[0]} rows, and axis {axis} of q has {lengths[1]}"
         shapes.require_same(*lengths, subject)
-    return op.bind(matrix, right, on_error=errors.chosen())
+    return op.bind(matrix, right, on_error=singular.chosen())
 
 
 def lyapunov_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:

@@ -15,8 +15,7 @@ from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import (
     adjoint,
     conj,
@@ -40,7 +39,7 @@ def one_square(a: Any) -> Value:
 
 
 def cholesky_frontend(op: Op, a: Any, *, upper: bool = False) -> Value:
-    return op.bind(one_square(a), upper=bool(upper), on_error=errors.chosen())
+    return op.bind(one_square(a), upper=bool(upper), on_error=singular.chosen())
 
 
 def cholesky_vjp(g: Value, y: Value, a: Value, *, upper: bool, on_error: str) -> tuple[Value]:

@@ -13,8 +13,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op, decomposition
 from numbagraph.blockwise.promotion import convert
-from numbagraph.intrinsics.emitters.linalg import matrix_exponential as exponential
-from numbagraph.intrinsics.emitters.linalg import spectral
+from numbagraph.intrinsics.emitters.linalg import matrix_exponential, spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
@@ -23,8 +22,7 @@ from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
 from numbagraph.ops.exponentials import exp
 from numbagraph.ops.joining import concatenate
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import (
     adjoint,
     computed,
@@ -152,7 +150,7 @@ def eig_of(a: Any, result: int) -> Value:
     """Of a matrix that is made complex: whether it was real decides on the routine, and so on the order."""
     matrix = one_square(a)
     given = convert(matrix, COMPLEX64 if matrix.dtype in (FLOAT32, COMPLEX64) else COMPLEX128)
-    return eig.bind(given, result=result, real=matrix.dtype.kind != "c", on_error=errors.chosen())
+    return eig.bind(given, result=result, real=matrix.dtype.kind != "c", on_error=singular.chosen())
 
 
 def eig_frontend(op: Op, a: Any) -> EigResult:
@@ -253,7 +251,11 @@ def frechet_jnp(a: Any, e: Any) -> Any:
 
 def exponential_scratch(dtype: np.dtype, lengths: Mapping[str, Any], blocks: int = 1) -> Sequence[tuple[np.dtype, Any]]:
     n = lowering.multiply(lengths["m"], lowering.literal(blocks))
-    return [(dtype, (exponential.MATRICES, n, n)), (INTEGER, (n,)), *[(dtype, (n, n))] * (2 if blocks > 1 else 0)]
+    return [
+        (dtype, (matrix_exponential.MATRICES, n, n)),
+        (INTEGER, (n,)),
+        *[(dtype, (n, n))] * (2 if blocks > 1 else 0),
+    ]
 
 
 expm_frechet = core_op(
@@ -261,7 +263,7 @@ expm_frechet = core_op(
     "(m,m),(m,m)->(m,m)",
     name="expm_frechet",
     evaluate=reference("(m,m),(m,m)->(m,m)")(frechet_evaluate),
-    library=exponential.derivative,
+    library=matrix_exponential.derivative,
     frontend=lambda op, A, E: op.bind(*promoted(A, E, ranks=(2, 2))),
     vjp=expm_frechet_vjp,
     jnp=frechet_jnp,
@@ -288,7 +290,7 @@ expm = core_op(
     "scipy.linalg:expm",
     "(m,m)->(m,m)",
     evaluate=reference("(m,m)->(m,m)", stacks=True)(lazy("scipy.linalg:expm")),
-    library=exponential.exponential,
+    library=matrix_exponential.exponential,
     frontend=expm_frontend,
     vjp=expm_vjp,
     jnp=lazy("jax.scipy.linalg:expm"),

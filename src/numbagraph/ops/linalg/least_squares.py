@@ -17,8 +17,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import real_dtype
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import adjoint, conj, product, reference
 from numbagraph.ops.linalg.matrix_functions import inverse_of_values, pinv_of, precision
 from numbagraph.ops.linalg.spectra import INTEGER, svd, svdvals_vjp, total
@@ -75,7 +74,7 @@ def minimal_jnp(a: Any, b: Any, ratio: Any, *, on_error: str) -> tuple[Any, ...]
 def minimal_frontend(op: Op, a: Any, b: Any, ratio: Any) -> tuple[Value, ...]:
     matrix, right = promoted(a, b, ranks=(2, 2))
     ratio = convert(as_value(ratio), real_dtype(matrix.dtype))
-    return tuple(op.bind(matrix, right, ratio, result=result, on_error=errors.chosen()) for result in range(3))
+    return tuple(op.bind(matrix, right, ratio, result=result, on_error=singular.chosen()) for result in range(3))
 
 
 def minimal_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:

@@ -20,8 +20,7 @@ from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.indexing.gathering import gather_value
 from numbagraph.ops.indexing.subscripts import set_index
 from numbagraph.ops.joining import concatenate
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import adjoint, computed, conj, number, product, unit
 from numbagraph.ops.linalg.solutions import inv
 from numbagraph.ops.linalg.spectra import svd, svdvals
@@ -108,13 +107,13 @@ def condition_number(x: Any, p: Any = None) -> Value:
     given = registry["any"](registry["isnan"](matrix), (-2, -1))
     if p in (None, 2, -2):  # NumPy has infinity, without an error, for a matrix that has any
         unbounded = registry["any"](registry["isinf"](matrix), (-2, -1), keepdims=True) & ~given[..., None, None]
-        with errors.on_linalg_error(WITHOUT_SINGULAR_VALUES):
+        with singular.on_linalg_error(WITHOUT_SINGULAR_VALUES):
             s = svdvals(where(unbounded, number(0, matrix), matrix))
         first, last = s[..., 0], s[..., -1]
         ratio = last / first if p == -2 else first / last
     else:
         require_square(matrix)
-        with errors.on_linalg_error("nan"):
+        with singular.on_linalg_error("nan"):
             inverse = inv(matrix)
         ratio = norm(matrix, p, (-2, -1)) * norm(inverse, p, (-2, -1))
     infinite = registry["isnan"](ratio) & ~given

@@ -13,8 +13,7 @@ from numbagraph.intrinsics.emitters.linalg import general, inverses, triangular
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import (
     conj,
     factored_solution,
@@ -103,7 +102,7 @@ def solve_triangular_frontend(
     vector = right.ndim == 1
     columns = with_columns(matrix, right, vector=vector, name="solve_triangular")
     options = {"trans": TRANS[trans], "lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
-    solution = op.bind(matrix, columns, **options, on_error=errors.chosen())
+    solution = op.bind(matrix, columns, **options, on_error=singular.chosen())
     return squeeze.bind(solution, axes=(-1,)) if vector else solution
 
 
@@ -153,7 +152,7 @@ def factored_jnp(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int, on_er
 def factored_frontend(op: Op, a: Any, b: Any, trans: int = 0) -> Value:
     matrix, columns = promoted(a, b, ranks=(2, 2))
     factors, pivots = square_lu(matrix)  # type: ignore[misc]
-    return op.bind(matrix, factors, pivots, columns, trans=trans, on_error=errors.chosen())
+    return op.bind(matrix, factors, pivots, columns, trans=trans, on_error=singular.chosen())
 
 
 solve_factored = core_op(
@@ -188,7 +187,7 @@ def solve(a: Any, b: Any) -> Value:
     vector = right.ndim == 1  # the rule of NumPy 2: a stack of vectors is a matrix
     columns = with_columns(matrix, right, vector=vector, name="solve")
     factors, pivots = square_lu(matrix)  # type: ignore[misc]
-    solution = factored_solution(matrix, factors, pivots, columns, on_error=errors.chosen())
+    solution = factored_solution(matrix, factors, pivots, columns, on_error=singular.chosen())
     return squeeze.bind(solution, axes=(-1,)) if vector else solution
 
 
@@ -196,7 +195,7 @@ def solve(a: Any, b: Any) -> Value:
 def inv(a: Any) -> Value:
     matrix = one_square(a)
     factors, pivots = square_lu(matrix)  # type: ignore[misc]
-    return factored_solution(matrix, factors, pivots, unit(matrix), on_error=errors.chosen())
+    return factored_solution(matrix, factors, pivots, unit(matrix), on_error=singular.chosen())
 
 
 def inverse_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
@@ -212,7 +211,7 @@ inverse = core_op(
     evaluate=reference("(m,m)->(m,m)", stacks=True)(lambda a: np.linalg.inv(a)),
     library=inverses.inverse_by_lapack,
     small=inverses.inverse_loops,
-    frontend=lambda op, a: op.bind(one_square(a), on_error=errors.chosen()),
+    frontend=lambda op, a: op.bind(one_square(a), on_error=singular.chosen()),
     vjp=inverse_vjp,
     jnp=lambda a, *, on_error: load("jax.numpy.linalg:inv")(a),
     scratch=lambda dtype, lengths, **_: [
@@ -284,7 +283,7 @@ solve_tridiagonal = core_op(
     name="solve_tridiagonal",
     evaluate=reference(TRIDIAGONAL)(tridiagonal_evaluate),
     library=general.tridiagonal_by_lapack,
-    frontend=lambda op, dl, d, du, b: op.bind(*promoted(dl, d, du, b, ranks=(1, 1, 1, 2)), on_error=errors.chosen()),
+    frontend=lambda op, dl, d, du, b: op.bind(*promoted(dl, d, du, b, ranks=(1, 1, 1, 2)), on_error=singular.chosen()),
     vjp=tridiagonal_vjp,
     jnp=lambda lower, diagonal, upper, b, *, on_error: load("jax.lax.linalg:tridiagonal_solve")(
         lower, diagonal, upper, b

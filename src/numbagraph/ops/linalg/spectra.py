@@ -22,8 +22,7 @@ from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import less_equal
 from numbagraph.ops.creation import zeros_like
-from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import samples, singular
 from numbagraph.ops.linalg.common import (
     adjoint,
     conj,
@@ -112,7 +111,7 @@ def eigh_jnp(a: Any, *, lower: bool, on_error: str) -> Any:
 
 
 def eigh_frontend(op: Op, a: Any, UPLO: str = "L") -> EighResult:
-    matrix, options = one_square(a), {"lower": is_lower(UPLO), "on_error": errors.chosen()}
+    matrix, options = one_square(a), {"lower": is_lower(UPLO), "on_error": singular.chosen()}
     return EighResult(*(op.bind(matrix, result=result, **options) for result in (0, 1)))
 
 
@@ -152,7 +151,7 @@ def eigvalsh_vjp(g: Value, y: Value, a: Value, **options: Any) -> tuple[Value]:
 
 
 def eigvalsh_frontend(op: Op, a: Any, UPLO: str = "L") -> Value:
-    return op.bind(one_square(a), lower=is_lower(UPLO), on_error=errors.chosen())
+    return op.bind(one_square(a), lower=is_lower(UPLO), on_error=singular.chosen())
 
 
 eigvalsh = core_op(
@@ -314,8 +313,8 @@ def svd_frontend(op: Op, a: Any, full_matrices: bool = True, compute_uv: bool = 
         raise NotImplementedError("svd with hermitian=True: use eigh")
     (matrix,) = promoted(a)
     if not compute_uv:
-        return svdvals.bind(matrix, on_error=errors.chosen())
-    options = {"full_matrices": bool(full_matrices), "on_error": errors.chosen()}
+        return svdvals.bind(matrix, on_error=singular.chosen())
+    options = {"full_matrices": bool(full_matrices), "on_error": singular.chosen()}
     return SVDResult(*(op.bind(matrix, result=result, **options) for result in range(3)))
 
 
@@ -358,7 +357,7 @@ svdvals = core_op(
     "(m,n)->(k)",
     evaluate=reference("(m,n)->(k)", stacks=True)(lambda a: np.linalg.svdvals(require_finite(a))),
     library=spectral.singular(vectors=False),
-    frontend=lambda op, x: op.bind(*promoted(x), on_error=errors.chosen()),
+    frontend=lambda op, x: op.bind(*promoted(x), on_error=singular.chosen()),
     vjp=svdvals_vjp,
     jnp=lambda a, *, on_error: load("jax.numpy.linalg:svd")(a, compute_uv=False),
     dtypes=lambda dtype, *_: (real_dtype(dtype),),

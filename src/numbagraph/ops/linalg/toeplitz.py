@@ -12,7 +12,7 @@ from numbagraph.intrinsics.emitters.linalg import toeplitz
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import iota
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import singular
 from numbagraph.ops.linalg.banded import band_products
 from numbagraph.ops.linalg.common import number, reference
 from numbagraph.ops.selection import where
@@ -60,7 +60,7 @@ solve_toeplitz = core_op(
     name="solve_toeplitz",
     evaluate=reference(SYSTEM, like=2)(evaluate),
     library=toeplitz.solve,
-    frontend=lambda op, c, r, b: op.bind(*promoted(c, r, b, ranks=(1, 1, 2)), on_error=errors.chosen()),
+    frontend=lambda op, c, r, b: op.bind(*promoted(c, r, b, ranks=(1, 1, 2)), on_error=singular.chosen()),
     vjp=solution_vjp,
     jnp=solved_by_jax,
     scratch=lambda dtype, lengths, **_: [(dtype, (lengths["m"],))] * 2,

@@ -16,7 +16,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.indexing.slicing import narrow
-from numbagraph.ops.linalg import singular as errors
+from numbagraph.ops.linalg import singular
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.linalg.permutations import INTEGER
 
@@ -49,7 +49,7 @@ def some_of(values: Any, first: int, count: int) -> Any:
 def vjp(g: Value, y: Value, d: Value, e: Value, *, first: int, count: int, on_error: str) -> tuple[Value, Value]:
     """Each eigenvalue is the quadratic form of its vector: Magnus, On differentiating eigenvalues and eigenvectors
     (1985)."""
-    with errors.on_linalg_error("nan"):
+    with singular.on_linalg_error("nan"):
         vectors = registry["eigh"](dense(registry.__getitem__, d, e))[1]
     if count != ALL:
         vectors = narrow(vectors, -1, first, count)
@@ -61,7 +61,7 @@ def vjp(g: Value, y: Value, d: Value, e: Value, *, first: int, count: int, on_er
 
 
 def frontend(op: Op, d: Any, e: Any, first: int = 0, count: int = ALL) -> Value:
-    return op.bind(*promoted(d, e, ranks=(1, 1)), first=first, count=count, on_error=errors.chosen())
+    return op.bind(*promoted(d, e, ranks=(1, 1)), first=first, count=count, on_error=singular.chosen())
 
 
 def scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:

@@ -9,8 +9,7 @@ import numpy as np
 from numbagraph.intrinsics.emitters.sparse import columns as sparse_columns
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing.gathering import gather_value
-from numbagraph.ops.sparse import compressed as sparse
-from numbagraph.ops.sparse import formats as sparse_forms
+from numbagraph.ops.sparse import compressed, formats
 from numbagraph.ops.sparse.formats import Form
 from numbagraph.ops.sparse.pairs import as_int64, counted, counted_starts, declare_pattern, lengths_of
 
@@ -31,7 +30,7 @@ def places(indices: Any, shape: Any, columns: Any) -> tuple[np.ndarray, np.ndarr
 
 
 def starts_array(indices: Any, starts: Any, shape: Any, columns: Any) -> np.ndarray:
-    rows = sparse.rows_of(indices, starts, shape)
+    rows = compressed.rows_of(indices, starts, shape)
     counts = np.bincount(rows[places(indices, shape, columns)[0]], minlength=len(starts) - 1)
     return np.append(0, np.cumsum(counts))
 
@@ -44,7 +43,7 @@ def elements_array(indices: Any, shape: Any, columns: Any, room: Any) -> Arrays:
 
 def samples() -> list[Arrays]:
     """Columns in any order, some of them several times; that follow each other; and none."""
-    some, none, other = sparse.patterns()
+    some, none, other = compressed.patterns()
     chosen = [(some, [3, 0, 3]), (some, [3, 1]), (some, [1, 2]), (some, []), (none, []), (other, [0])]
     return [(*pattern, np.array(columns, np.int64)) for pattern, columns in chosen]
 
@@ -98,7 +97,7 @@ def chosen_columns(data: Value, form: Form, columns: Value) -> tuple[Value, Form
 
 def chosen_places(data: Value, form: Form, wanted: Value, *, axis: int) -> tuple[Value, Form]:
     """Some rows or columns of a COO array."""
-    _, numbers, which = kept(sparse_forms.one_row(form, axis).pattern, wanted)
+    _, numbers, which = kept(formats.one_row(form, axis).pattern, wanted)
     other = (form.second, form.first)[axis]
     data, other = (gather_value(each, [numbers], -1, checked=False) for each in (data, other))
     if axis == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import Keywords, core_op, draw
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import parse
-from numbagraph.intrinsics.emitters.sparse import compressed as sparse
+from numbagraph.intrinsics.emitters.sparse import compressed
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64
@@ -368,29 +368,29 @@ class ByWidth:
         return self.ops[operands[self.dense].ndim - 1](*operands)
 
 
-product = ByWidth("product", PRODUCT, product_array, sparse.product, product_vjp, jax_product, product_samples(1))
+product = ByWidth("product", PRODUCT, product_array, compressed.product, product_vjp, jax_product, product_samples(1))
 """The product of a sparse matrix and a dense one."""
 
 transposed_product = ByWidth(
-    "transposed_product", TRANSPOSED, transposed_array, sparse.transposed_product, transposed_vjp, jax_transposed,
+    "transposed_product", TRANSPOSED, transposed_array, compressed.transposed_product, transposed_vjp, jax_transposed,
     product_samples(0),
 )  # fmt: skip
 """The product of the transposed sparse matrix and a dense one."""
 
 sampled_product = ByWidth(
-    "sampled_product", SAMPLED, sampled_array, sparse.sampled_product, sampled_vjp, jax_sampled, sampled_samples
+    "sampled_product", SAMPLED, sampled_array, compressed.sampled_product, sampled_vjp, jax_sampled, sampled_samples
 )
 """The elements of ``x @ y.T`` that a pattern has."""
 
 rows = declare(
-    "sparse_rows", ROWS, rows_of, sparse.rows, lambda *_, **__: (None, None, None),
+    "sparse_rows", ROWS, rows_of, compressed.rows, lambda *_, **__: (None, None, None),
     lambda indices, starts, shape: jax_rows(indices, starts),
     lambda rng, dtype: patterns() if dtype.kind == "i" else [],
 )  # fmt: skip
 """The row of each element of a pattern, which is checked."""
 
 transposition = declare(
-    "sparse_transposition", TRANSPOSITION, transposed_pattern, sparse.transposed,
+    "sparse_transposition", TRANSPOSITION, transposed_pattern, compressed.transposed,
     lambda *_, **__: (None, None, None), jax_transposition,
     lambda rng, dtype: patterns() if dtype.kind == "i" else [],
     sizes=lambda lengths, **_: {"q": shapes.add(lengths["n"], 1)} if "n" in lengths else {},
@@ -399,7 +399,7 @@ transposition = declare(
 """The elements of a pattern column by column: their numbers, the row of each, and where the columns begin."""
 
 distinct = declare(
-    "sparse_distinct", DISTINCT, distinct_array, sparse.distinct,
+    "sparse_distinct", DISTINCT, distinct_array, compressed.distinct,
     lambda g, *_, **__: (g, None, None, None), lambda data, *_: data,
     lambda rng, dtype: [(draw(rng, dtype, each[0].shape), *each) for each in patterns()[1:]],
     scratch=lambda dtype, lengths, **_: [(INT64, (lengths["n"],))],
@@ -407,13 +407,14 @@ distinct = declare(
 """The elements of a sparse matrix, which must be at places of their own."""
 
 looked_up = declare(
-    "sparse_looked_up", LOOKED_UP, looked_up_array, sparse.looked_up, looked_up_vjp, jax_looked_up, looked_up_samples,
+    "sparse_looked_up", LOOKED_UP, looked_up_array, compressed.looked_up, looked_up_vjp, jax_looked_up,
+    looked_up_samples,
     scratch=lambda dtype, lengths, **_: [(dtype, (lengths["n"],))],
 )  # fmt: skip
 """The elements of a sparse matrix where another one has its own, or zero."""
 
 solve_triangular = declare(
-    "sparse_solve_triangular", SOLUTION, solution_array, sparse.solve_triangular, solution_vjp, jax_solution,
+    "sparse_solve_triangular", SOLUTION, solution_array, compressed.solve_triangular, solution_vjp, jax_solution,
     solution_samples,
 )  # fmt: skip
 """The solution of a triangular system, or of the transposed one."""

@@ -20,7 +20,7 @@ from numbagraph.ir.values import Extent, Op, Unsupported, Value
 from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.indexing.gathering import gather_value, scatter
 from numbagraph.ops.linalg.common import reference
-from numbagraph.ops.sparse import compressed as sparse
+from numbagraph.ops.sparse import compressed
 from numbagraph.ops.sparse.formats import Form, alike, transposition
 
 Arrays = tuple[np.ndarray, ...]
@@ -39,8 +39,8 @@ NOT_ON_JAX = Unsupported("the data decide how many elements a product or a sum o
 
 def product_terms(indices: Any, starts: Any, shape: Any, others: Any, other_starts: Any, other_shape: Any) -> Arrays:
     """The row of each term of a product, and the numbers of the elements that are multiplied."""
-    rows = sparse.rows_of(indices, starts, shape)
-    sparse.rows_of(others, other_starts, other_shape)
+    rows = compressed.rows_of(indices, starts, shape)
+    compressed.rows_of(others, other_starts, other_shape)
     counts = np.diff(other_starts)[indices]
     left = np.repeat(np.arange(len(indices)), counts)
     right = np.repeat(other_starts[:-1][indices] - (np.cumsum(counts) - counts), counts) + np.arange(len(left))
@@ -53,7 +53,7 @@ def places_of_product(*arrays: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def places_of_union(indices: Any, starts: Any, others: Any, other_starts: Any, shape: Any, *_: Any) -> Arrays:
-    rows = [sparse.rows_of(*each, shape).astype(np.int64) for each in ((indices, starts), (others, other_starts))]
+    rows = [compressed.rows_of(*each, shape).astype(np.int64) for each in ((indices, starts), (others, other_starts))]
     order = np.argsort(np.concatenate(rows), kind="stable")
     return np.concatenate(rows)[order], np.concatenate([indices, others])[order]
 
@@ -103,7 +103,7 @@ def union_places_array(*arrays: Any) -> Arrays:
     order = np.argsort(keys)
 
     def place(indices: Any, starts: Any) -> np.ndarray:
-        own = sparse.rows_of(indices, starts, shape).astype(np.int64) * shape.shape[2] + indices
+        own = compressed.rows_of(indices, starts, shape).astype(np.int64) * shape.shape[2] + indices
         return order[np.searchsorted(keys, own, sorter=order)].astype(arrays[0].dtype)
 
     return columns[first].astype(arrays[0].dtype), place(indices, starts), place(others, other_starts)
@@ -118,7 +118,7 @@ def sum_elements_array(x: Any, y: Any, *terms: Any) -> tuple[np.ndarray, np.ndar
 
 
 def row_elements_array(indices: Any, starts: Any, shape: Any, rows: Any, room: Any) -> np.ndarray:
-    sparse.rows_of(indices, starts, shape)
+    compressed.rows_of(indices, starts, shape)
     if len(rows) and not 0 <= rows.min() <= rows.max() < shape.shape[1]:
         raise IndexError(f"rows from {rows.min()} to {rows.max()} of a sparse array of {shape.shape[1]} rows")
     parts = [np.arange(starts[each], starts[each + 1]) for each in rows]
@@ -134,7 +134,7 @@ def product_at_array(
     rows, left, right = product_terms(indices, starts, shape, others, other_starts, other_shape)
     width = other_shape.shape[2]
     whole = np.zeros((0, shape.shape[1], width), bool)
-    keys = sparse.rows_of(wanted, wanted_starts, whole).astype(np.int64) * width + wanted
+    keys = compressed.rows_of(wanted, wanted_starts, whole).astype(np.int64) * width + wanted
     unique, place = np.unique(rows * width + others[right], return_inverse=True)
     sums = np.zeros(len(unique) + 1, x.dtype)
     np.add.at(sums, place, x[left] * y[right])
@@ -148,14 +148,16 @@ def product_at_jnp(
 ) -> Any:  # fmt: skip
     """Of dense matrices: JAX's product of two BCOO arrays has a number of elements that must be known."""
     zeros, dtype = load("jax.numpy:zeros"), np.dtype(np.int32) if x.dtype == bool else x.dtype  # JAX adds numbers only
-    left = zeros(shape.shape[1:], dtype).at[sparse.jax_rows(indices, starts), indices].add(x.astype(dtype))
-    right = zeros(other_shape.shape[1:], dtype).at[sparse.jax_rows(others, other_starts), others].add(y.astype(dtype))
-    return (left @ right)[sparse.jax_rows(wanted, wanted_starts), wanted].astype(x.dtype)
+    left = zeros(shape.shape[1:], dtype).at[compressed.jax_rows(indices, starts), indices].add(x.astype(dtype))
+    right = (
+        zeros(other_shape.shape[1:], dtype).at[compressed.jax_rows(others, other_starts), others].add(y.astype(dtype))
+    )
+    return (left @ right)[compressed.jax_rows(wanted, wanted_starts), wanted].astype(x.dtype)
 
 
 def factor_samples() -> list[Arrays]:
     """Patterns of factors that fit: with elements that are there twice, and empty rows; and of nothing."""
-    some = sparse.patterns()[0]
+    some = compressed.patterns()[0]
     other = np.array([1, 1, 0, 2, 0, 2], np.int32), np.array([0, 2, 3, 3, 5, 6], np.int32), np.zeros((0, 5, 3), bool)
     none = np.array([], np.int32), np.array([0, 0, 0], np.int32), np.zeros((0, 2, 0), bool)
     nothing = np.array([], np.int32), np.array([0], np.int32), np.zeros((0, 0, 3), bool)
@@ -163,7 +165,7 @@ def factor_samples() -> list[Arrays]:
 
 
 def term_samples() -> list[Arrays]:
-    (indices, starts, shape), none, _ = sparse.patterns()
+    (indices, starts, shape), none, _ = compressed.patterns()
     others = np.array([4, 0, 2, 2, 3], np.int32), np.array([0, 2, 3, 5, 5], np.int32)
     return [(indices, starts, *others, shape), (*none[:2], *none[:2], none[2])]
 
@@ -193,7 +195,7 @@ def sum_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
 
 def row_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
     calls = []
-    for (indices, starts, shape), rows in zip(sparse.patterns(), ([2, 0, 1, 2], [], [1, 1, 0]), strict=True):
+    for (indices, starts, shape), rows in zip(compressed.patterns(), ([2, 0, 1, 2], [], [1, 1, 0]), strict=True):
         chosen = np.array(rows, np.int64)
         count = int(np.diff(starts)[chosen].sum())
         calls.append((indices, starts, shape, chosen, np.zeros(count, bool)))
@@ -223,9 +225,9 @@ def declare(name: str, signature: str, evaluate: Any, library: Any, samples: Any
         evaluate=reference(signature, like=0)(evaluate),
         library=library,
         threaded=False,
-        frontend=sparse.bound(signature),
+        frontend=compressed.bound(signature),
         samples=samples,
-        longest=sparse.LONGEST,
+        longest=compressed.LONGEST,
         **options,
     )
 
@@ -311,7 +313,7 @@ def product_at_vjp(
 
 product_at = declare(
     "product_at", PRODUCT_AT, product_at_array, sparse_products.product_at, at_samples, vjp=product_at_vjp,
-    jnp=sparse.jax_stacked(PRODUCT_AT, product_at_jnp),
+    jnp=compressed.jax_stacked(PRODUCT_AT, product_at_jnp),
     scratch=of_columns,
 )  # fmt: skip
 """The elements that a pattern has of a product."""

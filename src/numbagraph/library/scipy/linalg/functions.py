@@ -8,9 +8,13 @@ import numpy as np
 
 from numbagraph.ir.op import registry
 from numbagraph.library.scipy.arguments import Function, array, inexact, known, refuse, require
-from numbagraph.library.scipy.linalg import banded_solvers as banded
-from numbagraph.library.scipy.linalg import factorisations, matrix_functions, riccati
-from numbagraph.library.scipy.linalg import generalised_eigenvalues as pencils
+from numbagraph.library.scipy.linalg import (
+    banded_solvers,
+    factorisations,
+    generalised_eigenvalues,
+    matrix_functions,
+    riccati,
+)
 from numbagraph.tracing.tracer import apply
 
 LinAlgError = np.linalg.LinAlgError
@@ -187,7 +191,7 @@ def eig(
         refuse(
             "scipy.linalg.eig with left or homogeneous_eigvals", "numpy.linalg.eig of the adjoint matrix has the left"
         )
-    values, vectors = np.linalg.eig(square(a)) if b is None else pencils.eig(square(a), square(b, "b"))
+    values, vectors = np.linalg.eig(square(a)) if b is None else generalised_eigenvalues.eig(square(a), square(b, "b"))
     return (values, vectors) if right else values
 
 
@@ -440,7 +444,7 @@ FUNCTIONS: dict[str, Function] = {
         null_space, orth, polar, orthogonal_procrustes, circulant, hankel, companion, leslie, fiedler, khatri_rao,
         convolution_matrix,
     )
-} | matrix_functions.FUNCTIONS | banded.FUNCTIONS | factorisations.FUNCTIONS | riccati.FUNCTIONS  # fmt: skip
+} | matrix_functions.FUNCTIONS | banded_solvers.FUNCTIONS | factorisations.FUNCTIONS | riccati.FUNCTIONS  # fmt: skip
 
 ALONE = {
     **dict.fromkeys(("lstsq", "null_space", "orth", "orthogonal_procrustes"), 2),

@@ -12,9 +12,8 @@ import numpy as np
 
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
-from numbagraph.library.scipy.sparse import binary as sparse_pairs
-from numbagraph.library.scipy.sparse import indexing as sparse_indexing
-from numbagraph.ops.sparse import formats as sparse_forms
+from numbagraph.library.scipy.sparse import binary, indexing
+from numbagraph.ops.sparse import formats
 from numbagraph.ops.sparse import pairs as sparse_products
 from numbagraph.ops.sparse.formats import Form
 from numbagraph.runtime.arguments import register_node
@@ -46,7 +45,7 @@ class Pattern:
         return Form(self.name, *(to_value(each) for each in (*self.positions, self.lengths)))
 
 
-class SparseArray(sparse_pairs.Compared, OnlyTraced):
+class SparseArray(binary.Compared, OnlyTraced):
     """Stands for a sparse array of SciPy, with its methods."""
 
     __slots__ = ("_data", "_is_own", "_pattern")
@@ -159,7 +158,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
 
     def _of_elements(self, function: Callable[[Any], Any]) -> SparseArray:
         """What a function that is not linear makes of each element, of which no two may be at one place."""
-        return self._with(function(self._call(sparse_forms.distinct)))
+        return self._with(function(self._call(formats.distinct)))
 
     def _same_pattern(self, other: SparseArray) -> bool:
         """Whether elements of two arrays are at the same places, one by one."""
@@ -179,7 +178,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         if out is not None:
             self._refuse("toarray with out=", "leave out= away")
         del order
-        return self._call(sparse_forms.dense)
+        return self._call(formats.dense)
 
     todense = toarray
 
@@ -197,7 +196,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
             return self
 
         def parts(data: Value, form: Form) -> tuple[Value, ...]:
-            data, found = sparse_forms.compressed(data, form, name)
+            data, found = formats.compressed(data, form, name)
             return data, *found.pattern
 
         return self._of(name, self._call(parts))
@@ -222,7 +221,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         del copy
         name, pattern = self.format, self._pattern
         if name != "coo":
-            return SparseArray(self._data, Pattern(sparse_forms.FLIPPED[name], pattern.positions, pattern.lengths))
+            return SparseArray(self._data, Pattern(formats.FLIPPED[name], pattern.positions, pattern.lengths))
         return SparseArray(self._data, Pattern(name, pattern.positions[::-1], pattern.lengths.transpose(0, 2, 1)))
 
     @property
@@ -236,10 +235,10 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         if is_vector(other):
             return other.from_left(self)
         if isinstance(other, SparseArray):
-            return sparse_pairs.times(self, other)
+            return binary.times(self, other)
         if not np.ndim(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
-        return self._call(sparse_forms.product, other)
+        return self._call(formats.product, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         other = sparse_or_dense(other)
@@ -259,13 +258,13 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         if is_vector(other):
             return self.multiply(other.toarray())._as_sum()
         if not isinstance(other, SparseArray):
-            return self.tocoo()._with(self._data * self._call(sparse_forms.factors, other))
+            return self.tocoo()._with(self._data * self._call(formats.factors, other))
         if self._same_pattern(other):
             return self._of_elements(lambda data: data * other._data)._as_sum()
         name = "csr" if self.format == "coo" else self.format
         own, its = self._compressed(name), other._compressed(name)
         pattern = own._pattern
-        found = its._call(lambda data, form: sparse_forms.looked_up(data, form, pattern.form))
+        found = its._call(lambda data, form: formats.looked_up(data, form, pattern.form))
         return own._with(own._data * found)
 
     __mul__ = multiply
@@ -289,7 +288,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
             return self.toarray() + other if sign > 0 else self.toarray() - other
         if not self._same_pattern(other):  # what is no number of its own dtype below 0 may be one of both
             both = np.result_type(self.dtype, other.dtype)
-            return sparse_pairs.total(self, other if sign > 0 else -other.astype(both))
+            return binary.total(self, other if sign > 0 else -other.astype(both))
         return self._with(self._data + other._data if sign > 0 else self._data - other._data)._as_sum()
 
     def _as_sum(self) -> SparseArray:
@@ -346,7 +345,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         axis = normalised(axis)
         if axis is None:
             return np.sum(self._data, dtype=dtype)
-        found = self._call(sparse_forms.total, axis=axis, dtype=sum_dtype(self.dtype))
+        found = self._call(formats.total, axis=axis, dtype=sum_dtype(self.dtype))
         return found if dtype is None else found.astype(dtype)
 
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
@@ -357,7 +356,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         return found if dtype is None else found.astype(dtype)
 
     def diagonal(self, k: int = 0) -> Any:
-        return self._call(sparse_forms.diagonal, k=int(k))
+        return self._call(formats.diagonal, k=int(k))
 
     def trace(self, offset: int = 0) -> Any:
         return self.diagonal(offset).sum()
@@ -365,7 +364,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
     def _extreme(self, name: str, axis: Any, out: Any) -> Any:
         if axis is not None or out is not None or self.dtype.kind == "c":
             self._refuse(f"{name}() along an axis, with out=, or of complex numbers", "compute it of A.toarray()")
-        return self._with(self._call(sparse_forms.distinct))._call(sparse_products.extreme, name=name)
+        return self._with(self._call(formats.distinct))._call(sparse_products.extreme, name=name)
 
     def max(self, axis: Any = None, out: Any = None) -> Any:
         return self._extreme("max", axis, out)
@@ -399,22 +398,22 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         self._refuse("iteration over the rows")
 
     def __getitem__(self, key: Any) -> Any:
-        return sparse_indexing.item(self, key)
+        return indexing.item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         self._refuse("assignment to elements", "assign to A.data[...]")
 
-    def _compare(self, other: Any, compare: sparse_pairs.Compare) -> Any:
-        if not sparse_pairs.is_comparable(other):
+    def _compare(self, other: Any, compare: binary.Compare) -> Any:
+        if not binary.is_comparable(other):
             return NotImplemented
         if is_scalar(other):
-            return sparse_pairs.compared(self, other, compare)
+            return binary.compared(self, other, compare)
         other = sparse_or_dense(other)
         if not isinstance(other, SparseArray):
             return compare(self.toarray(), other)
-        if compare in sparse_pairs.HOLDS_FOR_ZEROS:
-            self._refuse("this comparison of two sparse arrays", sparse_pairs.OF_ZEROS)
-        return sparse_pairs.together(self, other, compare)
+        if compare in binary.HOLDS_FOR_ZEROS:
+            self._refuse("this comparison of two sparse arrays", binary.OF_ZEROS)
+        return binary.together(self, other, compare)
 
 
 UNARY = {"negative": "__neg__", "absolute": "__abs__", "positive": "__pos__", "conjugate": "conj"}

@@ -11,8 +11,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
-from numbagraph.ops.sparse import formats as sparse_forms
-from numbagraph.ops.sparse import pairs as sparse_products
+from numbagraph.ops.sparse import formats, pairs
 from numbagraph.ops.sparse.formats import Form
 from numbagraph.tracing.tracer import Tracer
 
@@ -54,7 +53,7 @@ def times(left: Any, right: Any) -> Any:
     first, second = (own, its) if name == "csr" else (its.T, own.T)
 
     def product(data: Value, form: Form, other: Value) -> tuple[Value, ...]:
-        data, found = sparse_products.product(data, form, other, second._pattern.form)
+        data, found = pairs.product(data, form, other, second._pattern.form)
         return data, *found.pattern
 
     found = own._of("csr", first._call(product, second._data))
@@ -67,7 +66,7 @@ def total(left: Any, right: Any) -> Any:
     own, its = left._compressed(name), right._compressed(name)
 
     def added(data: Value, form: Form, other: Value) -> tuple[Value, ...]:
-        data, found = sparse_products.total(data, form, other, its._pattern.form)
+        data, found = pairs.total(data, form, other, its._pattern.form)
         return data, *found.pattern
 
     return own._of(name, own._call(added, its._data))
@@ -79,7 +78,7 @@ def together(left: Any, right: Any, function: Callable[[Any, Any], Any]) -> Any:
     own, its = left._compressed(name), right._compressed(name)
 
     def both(data: Value, form: Form, other: Value) -> tuple[Value, ...]:
-        data, other, found = sparse_products.together(data, form, other, its._pattern.form)
+        data, other, found = pairs.together(data, form, other, its._pattern.form)
         return data, other, *found.pattern
 
     data, other, *pattern = own._call(both, its._data)
@@ -105,7 +104,7 @@ def compared(array: Any, number: Any, compare: Compare) -> Any:
         shapes.require(registry["logical_not"](of_zero), f"a comparison of a sparse array: {OF_ZEROS}", ValueError)
         return registry[NAMES[compare]](data, other)
 
-    own = array._with(array._call(sparse_forms.distinct))
+    own = array._with(array._call(formats.distinct))
     return own._with(own._call(elements, number))._as_sum()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Value
-from numbagraph.library.scipy.sparse import construction as sparse_blocks
+from numbagraph.library.scipy.sparse import construction
 from numbagraph.library.scipy.sparse.arrays import (
     Pattern,
     SparseArray,
@@ -20,7 +20,7 @@ from numbagraph.library.scipy.sparse.arrays import (
     sparse_or_dense,
 )
 from numbagraph.ops.creation import filled, number_as
-from numbagraph.ops.sparse import formats as sparse_forms
+from numbagraph.ops.sparse import formats
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.sparse_pytrees import NAMES
@@ -66,7 +66,7 @@ def spsolve_triangular(
         raise ValueError(f"b must have 1 or 2 dims but its shape is {right.shape}.")
     matrix = matrix if matrix.format != "coo" else matrix.tocsc()
     options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
-    return matrix._call(sparse_forms.solve_triangular, right, **options)
+    return matrix._call(formats.solve_triangular, right, **options)
 
 
 def array_of(form: str) -> Function:
@@ -115,7 +115,7 @@ def with_one_dtype(first: Tracer, second: Tracer) -> tuple[Tracer, Tracer]:
 
 FUNCTIONS: dict[str, Function] = {
     "spsolve_triangular": spsolve_triangular,
-    **sparse_blocks.FUNCTIONS,
+    **construction.FUNCTIONS,
     **{f"{form}_array": array_of(form) for form in NAMES},
 }
 """By the names of SciPy's functions and classes."""

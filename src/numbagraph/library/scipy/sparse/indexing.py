@@ -9,8 +9,7 @@ import numpy as np
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import iota
-from numbagraph.ops.sparse import columns as sparse_columns
-from numbagraph.ops.sparse import pairs as sparse_products
+from numbagraph.ops.sparse import columns, pairs
 from numbagraph.ops.sparse.formats import Form
 
 PAIRS = "A.tocsr()[i][:, j] has the rows and columns, and A[i, j] of numbers one element"
@@ -31,7 +30,7 @@ def item(array: Any, key: Any) -> Any:
     places = [positions(array, each, axis) for axis, each in enumerate(keys)]
     ranks = [None if each is None else each.ndim for each in places]
     if ranks == [0, 0]:
-        return array._call(sparse_products.element, *places)
+        return array._call(pairs.element, *places)
     if ranks == [1, 1] and not any(isinstance(each, slice) for each in keys):
         array._refuse("an index of pairs of positions", PAIRS)
     if any(rank is not None and rank > 1 for rank in ranks):
@@ -60,11 +59,11 @@ def chosen(array: Any, place: Any, axis: int) -> Any:
 
     def parts(data: Value, form: Form, wanted: Value) -> tuple[Value, ...]:
         if form.name == "coo":
-            data, found = sparse_columns.chosen_places(data, form, wanted, axis=axis)
+            data, found = columns.chosen_places(data, form, wanted, axis=axis)
         elif form.name == ("csr", "csc")[axis]:
-            data, found = sparse_products.chosen_rows(data, form, wanted)
+            data, found = pairs.chosen_rows(data, form, wanted)
         else:
-            data, found = sparse_columns.chosen_columns(data, form, wanted)
+            data, found = columns.chosen_columns(data, form, wanted)
         return data, *found.pattern
 
     return array._of(array.format, array._call(parts, place))
