@@ -6,6 +6,7 @@ from numbagraph.forking import import_module, importing
 from numbagraph.runtime.garbage_collection import collector_at_rest
 
 with collector_at_rest:  # of modules nothing is garbage
+    import numbagraph.library.index  # registers what the library implements
     import numbagraph.library.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
     from numbagraph import errors, fft, linalg, numpy, ops, special
     from numbagraph.api.differentiation import (

@@ -222,7 +222,7 @@ def test_errors_in_bodies_that_print_name_the_users_step():
         debug_print("{}", c)
         return (c, c), None
 
-    with pytest.raises(TraceError, match=r"the step changing .*test_prints.py"):
+    with pytest.raises(TraceError, match=r"the step changing .*test_debug_print.py"):
         graph_jit(lambda x: scan(changing, 0.0, x))(X)
 
 

@@ -161,7 +161,7 @@ def test_errors(call, error, message):
     ],
 )
 def test_errors_name_the_line(function):
-    with pytest.raises(ValueError, match=r"at .*test_mapping.py:\d+"):
+    with pytest.raises(ValueError, match=r"at .*test_vmap.py:\d+"):
         graph_jit(function)(X, X[:3])
 
 

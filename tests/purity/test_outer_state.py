@@ -228,13 +228,13 @@ def check_write(function):
         with pytest.raises(TypeError, match=f"was changed while {function.__name__} was traced") as caught:
             f(X)
         np.testing.assert_equal(contents(), before)
-    assert "test_outside.py:" in str(caught.value)
+    assert "test_outer_state.py:" in str(caught.value)
     first = function.__code__.co_firstlineno
     with open(__file__) as file:
         source = file.readlines()
     lines = [number for number in range(first, first + 6) if "# this line" in source[number - 1]]
     if lines:
-        assert f"test_outside.py:{lines[0]}" in str(caught.value)
+        assert f"test_outer_state.py:{lines[0]}" in str(caught.value)
 
 
 @pytest.mark.parametrize("function", WRITERS, ids=lambda each: each.__name__)

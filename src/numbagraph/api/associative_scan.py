@@ -11,9 +11,8 @@ from numbagraph.api.compiled_loops import outside
 from numbagraph.api.loops import scan
 from numbagraph.api.transformed import Function, plain
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.jit.conversion import as_traced
 from numbagraph.runtime.arguments import flatten
-from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value
 

@@ -19,11 +19,10 @@ from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import INT64, WEAK_TYPES
 from numbagraph.ir.values import Value, at_source
-from numbagraph.jit.conversion import as_traced
 from numbagraph.tracing.effect_tokens import branches_in_order
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.regions import TRUE, Body, require_to_run, trace_region
-from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 

@@ -23,13 +23,12 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.opaque import opaque
 from numbagraph.ir.public import Public
 from numbagraph.ir.values import Value, constant
-from numbagraph.jit.conversion import as_traced
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.pickling import Pickled
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.tracing.effect_tokens import left_out
-from numbagraph.tracing.trace import apart, current_trace
+from numbagraph.tracing.trace import apart, as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
 

@@ -21,7 +21,6 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.public import Public
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Value, at_source
-from numbagraph.jit.conversion import as_traced
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.options import CompileOptions, UfuncOptions
 from numbagraph.jit.pickling import Pickled
@@ -29,6 +28,7 @@ from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing.effect_tokens import left_out
+from numbagraph.tracing.trace import as_traced
 from numbagraph.tracing.tracebacks import for_users, shorten
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 

@@ -22,7 +22,7 @@ from numbagraph.api.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
-from numbagraph.jit.conversion import as_traced
+from numbagraph.tracing.trace import as_traced
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms import batching
 

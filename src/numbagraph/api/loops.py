@@ -18,7 +18,6 @@ from numbagraph.ir.regions import Draft, close, close_together
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64, WEAK_TYPES
 from numbagraph.ir.values import Constant, Extent, Input, Value, at_source
-from numbagraph.jit.conversion import as_traced
 from numbagraph.ops.control.operands import row_type, strong
 from numbagraph.ops.control.scan import Loop
 from numbagraph.ops.indexing.subscripts import index
@@ -35,7 +34,7 @@ from numbagraph.tracing.regions import (
     require_to_run,
     trace_region,
 )
-from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 

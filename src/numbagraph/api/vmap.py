@@ -19,14 +19,13 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
-from numbagraph.jit.conversion import as_traced
 from numbagraph.jit.shared_variables import unassigned
 from numbagraph.ops.control.operands import strong
 from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.tracing.effect_tokens import left_out
-from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 from numbagraph.transforms.batching import batch, batch_guards, spread

@@ -75,9 +75,7 @@ from numbagraph.capture.values.strings import (
     with_text,
 )
 from numbagraph.ir.later import Later
-from numbagraph.ir.op import load
 from numbagraph.tracing.errors import OnlyTraced
-from numbagraph.tracing.metadata import is_of_series
 from numbagraph.tracing.operators import is_sparse, lifted
 from numbagraph.tracing.trace import LengthsNeeded, current_trace
 from numbagraph.tracing.tracer import Tracer, user_source
@@ -266,8 +264,6 @@ def call(function: Any) -> Any:
     found = of_library(function, call)
     if found is not None:
         return found
-    if is_of_series(function):
-        return load("numbagraph.library.numpy.polynomial_series:traced_series")(function, sys.modules[__name__])
     found = consumer(function, call) or replacement(function)
     if found is not None and any(function is each for each in (list, sorted)):
         make = of_required(found)

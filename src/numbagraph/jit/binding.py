@@ -12,13 +12,13 @@ from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Source
-from numbagraph.jit.conversion import as_traced
 from numbagraph.jit.generator_arguments import Held
 from numbagraph.ops.linalg.singular import CHOICES, chosen
 from numbagraph.purity.outer_state import are_harmless, nothing_written
 from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
 from numbagraph.tracing.sparse_pytrees import known_to_trees
 from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of, with_integers, with_lengths
+from numbagraph.tracing.trace import as_traced
 
 Key = tuple[Any, ...]
 GENERATORS = "generators of random numbers"

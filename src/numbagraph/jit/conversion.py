@@ -12,21 +12,17 @@ from typing import Any, TypeVar
 from numbagraph.forking import importing
 from numbagraph.tracing.errors import TraceError, Unconvertible, user_source
 from numbagraph.tracing.static_lengths import Known
-from numbagraph.tracing.trace import LengthsNeeded, active, current_trace
+from numbagraph.tracing.trace import LengthsNeeded, active
 
 T = TypeVar("T")
 
 
-def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function as it is traced now."""
-    trace = current_trace()
-    if trace is None or not trace.converts:
-        return function
+def converter() -> Callable[[Any], Any]:
+    """What makes the converted form of functions. Few functions need it, so that it is imported late."""
     with importing:
-        from numbagraph.capture import operators  # noqa: PLC0415  few functions need it
+        from numbagraph.capture import operators  # noqa: PLC0415
 
-    converted: Callable[..., Any] = operators.call(function)
-    return converted
+    return operators.call
 
 
 def is_from_library(error: Exception) -> bool:

@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from numbagraph.ir.op import load
 from numbagraph.jit.generator_memory import spans_of
 from numbagraph.ops.random import generator_states as states
 from numbagraph.runtime.arguments import is_generator
 from numbagraph.runtime.drawing import drawing
 from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.trace import active, current_trace
 
 
@@ -56,7 +56,7 @@ class Held:
 
     def traced(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves as the traced function takes them."""
-        make = load("numbagraph.library.random.permutations:WholeGenerator")
+        make = replacements.for_role("numpy.random.Generator")
         made = {number: make(kind, leaves[number]) for number, kind in self.kinds.items()}
         return [made[self.places[number]] if number in self.places else leaf for number, leaf in enumerate(leaves)]
 

@@ -29,7 +29,7 @@ from numbagraph.jit.binding import (
     without_lengths,
 )
 from numbagraph.jit.bound_methods import OF_CLASSES, BoundMethods, is_instance, takes_instance
-from numbagraph.jit.conversion import Conversion, as_traced
+from numbagraph.jit.conversion import Conversion
 from numbagraph.jit.debug_nans import how_watched, require_choice
 from numbagraph.jit.dispatch import Called, call_natively
 from numbagraph.jit.generator_arguments import drawing_once
@@ -55,6 +55,7 @@ from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.guards import definition_of, same
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.tracing.trace import as_traced
 from numbagraph.tracing.tracer import any_traced
 from numbagraph.transforms.interpret import after_failure
 

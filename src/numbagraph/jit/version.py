@@ -21,6 +21,7 @@ from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Value
 from numbagraph.jit.binding import MOST_LEAVES, too_many
+from numbagraph.jit.conversion import converter
 from numbagraph.jit.mutated_arguments import argument, written
 from numbagraph.jit.phases import Phases
 from numbagraph.jit.shared_variables import Uses, uses
@@ -269,7 +270,7 @@ def trace(
     ``last``: whether no derivative is taken of the graph.
     ``room``: how much there is for lists that loops make longer. ``stabilise`` is that of `graph_jit`.
     ``unrolled``: whether loops over lengths are unrolled, for lack of source."""
-    with tracing(described, converts, stabilise) as current:
+    with tracing(described, converter() if converts else None, stabilise) as current:
         if unrolled:
             current.guards.watch = StepLimit(described).count
         known = lengths or [None] * len(layouts)

@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph.forking import import_module, importing
 from numbagraph.ir.op import load, numpy_function, registry, ufunc_of
 from numbagraph.ir.values import Op, Unsupported
-from numbagraph.tracing.metadata import COMPOSED
+from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import apply
 
@@ -30,8 +30,8 @@ class Function:
         if len(args) > 1 and (ufunc := ufunc_of(self.op)) is not None and len(args) > ufunc.nin:
             args, kwargs = args[: ufunc.nin], {"out": args[ufunc.nin :], **kwargs}
         for function in self.op.implements:
-            if not isinstance(function, (str, tuple)) and function in COMPOSED:
-                return load(f"{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
+            if function in replacements:
+                return replacements[function](*args, **kwargs)
         return apply(self.op, *args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.op import load
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 from numbagraph.tracing.errors import TraceError, UnknownValueError, called_library, calling_source, unread_caller
+from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.trace import LengthsNeeded, current_trace
 from numbagraph.tracing.user_code import OWN, library_of
 
@@ -192,7 +192,7 @@ class Unknown:
         return "" if advice is None else f": {advice}\n  on {self.value.type}\n  at {calling_source()}"
 
     def view(self, *args: Any, **options: Any) -> Any:
-        return load("numbagraph.library.numpy.view:view")(self, *args, **options)
+        return replacements.for_role("ndarray.view")(self, *args, **options)
 
     def __bool__(self) -> bool:
         raise self._unknown(

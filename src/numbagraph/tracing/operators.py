@@ -6,10 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.tracing.concretization import refused_attribute
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.python_arithmetic import checked
+from numbagraph.tracing.replacements import replacements
 
 Apply = Callable[..., Any]
 """Calls an op, or a function of values, on traced arrays."""
@@ -111,7 +112,7 @@ def is_sparse(other: Any) -> bool:
 
 
 def lifted(array: Any) -> Any:
-    return load("numbagraph.library.scipy.sparse.arrays:lifted")(array)
+    return replacements.for_role("sparse array of SciPy's")(array)
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:

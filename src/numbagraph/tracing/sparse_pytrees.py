@@ -12,6 +12,7 @@ import optree
 
 from numbagraph.ir.op import imported, load
 from numbagraph.runtime.arguments import NAMESPACE, register_node
+from numbagraph.tracing.replacements import replacements
 
 NAMES = {"coo": ("row", "col"), "csr": ("indices", "indptr"), "csc": ("indices", "indptr")}
 """The formats, and what they call the positions of their elements."""
@@ -31,7 +32,7 @@ def known_to_trees() -> None:
         register(module)
     module = imported("jax.experimental.sparse")
     if module is not None and hasattr(module, "BCSR"):
-        load("numbagraph.library.scipy.sparse.jax_arrays:register")(module)
+        replacements.for_role("sparse arrays of JAX as pytrees")(module)
 
 
 @functools.cache
@@ -75,7 +76,7 @@ def together(form: str, parts: Iterable[Any]) -> Any:
     """The sparse array of such parts; of traced ones, what stands for it."""
     parts = tuple(parts)
     if not all(isinstance(each, np.ndarray) for each in parts):
-        return load("numbagraph.library.scipy.sparse.arrays:of_parts")(form, parts)
+        return replacements.for_role("sparse array of parts")(form, parts)
     name, _, is_vector = form.partition(" ")
     data, *positions, lengths = parts
     make = load(f"scipy.sparse:{name}_array")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -13,6 +13,8 @@ from numbagraph.ir.values import Constant, Value
 from numbagraph.ops import effects
 from numbagraph.tracing.captured_arrays import Captured
 from numbagraph.tracing.errors import TraceError, kept, misplaced
+
+Convert = Callable[[Any], Any]
 
 
 class Scope:
@@ -78,12 +80,14 @@ class Scope:
 class Trace:
     """One function being traced: the arrays that it captures, and what it requires of its arguments."""
 
-    def __init__(self, guards: shapes.GuardCollector, converts: bool = False, stabilises: bool = True) -> None:
+    def __init__(self, guards: shapes.GuardCollector, convert: Convert | None = None, stabilises: bool = True) -> None:
         self.guards = guards
         self.captured = Captured()
         self.aliases = 0
-        self.converts = converts
+        self.converts = convert is not None
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
+        self.convert = convert
+        """What makes the converted form of a function; that of the trace around, where this one does not convert."""
         self.stabilises = stabilises
         """Whether formulas may become forms that are finite where they, as they are written, are not."""
         self.loop: Any = None
@@ -183,6 +187,18 @@ def current_trace() -> Trace | None:
     return active.trace
 
 
+def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as it is traced now: in its converted form, if the trace converts functions."""
+    trace = current_trace()
+    return converted(function) if trace is not None and trace.converts else function
+
+
+def converted(function: Any) -> Any:
+    """The converted form of a function that values of converted code call; outside of a trace the function itself."""
+    trace = current_trace()
+    return function if trace is None or trace.convert is None else trace.convert(function)
+
+
 def apart(value: Value) -> Value:
     """An argument of a function that has a rule for its derivative, as a value that nothing is simplified with:
     ``-(-x)`` is ``x``, which is no argument."""
@@ -205,14 +221,19 @@ def region(described: str) -> Iterator[Scope]:
 
 
 @contextmanager
-def tracing(described: str = "a function", converts: bool = False, stabilises: bool = True) -> Iterator[Trace]:
-    """Everything inside belongs to one graph."""
+def tracing(described: str = "a function", convert: Convert | None = None, stabilises: bool = True) -> Iterator[Trace]:
+    """Everything inside belongs to one graph.
+
+    ``convert`` makes the converted form of a function, in which loops and branches are calls of operators. Without it
+    functions are traced as they are.
+    """
     previous = active.trace, active.scope
     scope = Scope(described)
     with shapes.collect_guards() as guards:
-        trace = Trace(guards, converts, stabilises)
+        trace = Trace(guards, convert, stabilises)
         if active.trace is not None:
             trace.room = active.trace.room
+            trace.convert = trace.convert or active.trace.convert
         active.trace, active.scope = trace, scope
         try:
             yield trace

@@ -21,8 +21,9 @@ from numbagraph.tracing.concretization import Unknown
 from numbagraph.tracing.errors import OnlyTraced, TraceError, located, user_source
 from numbagraph.tracing.in_place import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
 from numbagraph.tracing.index_keys import assigned_key, with_known_masks
-from numbagraph.tracing.metadata import COMPOSED, QUERIES
+from numbagraph.tracing.metadata import QUERIES
 from numbagraph.tracing.operators import has_operators, install_operators
+from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.stale_arrays import Sources, Stale
 from numbagraph.tracing.trace import LengthsNeeded, active, current_trace, refused
 from numbagraph.tracing.ufuncs import of_ufunc
@@ -460,7 +461,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         return NotImplemented
     out = kwargs.pop("out", None)
     if method != "__call__" and registry.find((ufunc, method)) is None:
-        composed = Named(f"{ufunc.__name__}.{method}", load("numbagraph.library.numpy.ufunc_methods:call_method"))
+        composed = Named(f"{ufunc.__name__}.{method}", replacements.for_role("method of a ufunc"))
         if out is None or method == "at":
             return composed(ufunc, method, *inputs, **kwargs)
         if method != "outer" and kwargs.get("dtype") is None:
@@ -486,8 +487,8 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return QUERIES[function](*args, **kwargs)
     if function in WRITERS:
         return WRITERS[function](*args, **kwargs)
-    if function in COMPOSED:
-        return load(f"{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
+    if function in replacements:
+        return replacements[function](*args, **kwargs)
     op = registry.find(function)
     if op is None:
         operands = tuple(each.value for each in args if isinstance(each, Tracer))

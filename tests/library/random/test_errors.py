@@ -68,7 +68,7 @@ def test_error_in_a_loop_leaves_the_state():
     before = state(rng)
     with pytest.raises(ValueError, match="df <= 0") as found:
         graph_jit(function)(rng, 9, 5.0)
-    assert "test_generator_errors.py" in str(found.value)
+    assert "test_errors.py" in str(found.value)
     assert state(rng) == before
 
 

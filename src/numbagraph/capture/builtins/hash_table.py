@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, weak_constant
-from numbagraph.capture.builtins.sets import CALL, WHAT, SetOperators
+from numbagraph.capture.builtins.sets import WHAT, SetOperators
 from numbagraph.capture.polyfills import hash_table as written
 from numbagraph.capture.statements.control_flow import if_expression
 from numbagraph.capture.syntax.source import CaptureError
@@ -26,10 +26,11 @@ from numbagraph.capture.values.raised_errors import Raised, is_caught
 from numbagraph.capture.values.traced_keys import place_of
 from numbagraph.capture.values.types_by_line import Types
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Value
 from numbagraph.runtime.arguments import flatten
+from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer, apply, to_value, user_source
 
 UINT64 = np.dtype(np.uint64)
@@ -124,7 +125,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
         if self.stands_for.name == "Counter":
             return int
         factory = self.stands_for.factory
-        return None if factory is None else load(CALL)(factory)
+        return None if factory is None else converted(factory)
 
     # ---- where keys lie ----
 
@@ -172,7 +173,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
 
     def find(self, key: Any) -> Any:
         """The slot of a key, or the one that it gets."""
-        found = load(CALL)(written.find)(self, key)
+        found = converted(written.find)(self, key)
         return found if isinstance(found, Tracer) else Tracer(weak_constant(found))
 
     def place_of(self, key: Any) -> Value:
@@ -260,13 +261,13 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
 
     def __delitem__(self, key: Any) -> None:
         self.close_up(self.required(key))
-        load(CALL)(written.filed)(self)
+        converted(written.filed)(self)
 
     def remove(self, value: Any) -> None:
         del self[value]
 
     def discard(self, key: Any) -> None:
-        load(CALL)(written.discard)(self, key)
+        converted(written.discard)(self, key)
 
     def pop(self, key: Any = None, *default: Any) -> Any:
         if key is None or self.is_set:
@@ -275,7 +276,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
                 f"table has first: min(x) and x.remove(...), or a list\n  at {user_source()}"
             )
         if default and self.held.spec is not None:
-            return load(CALL)(written.pop)(self, key, default[0])
+            return converted(written.pop)(self, key, default[0])
         if default:  # no value has been put into it so far
             self.parts(key)
             return default[0]
@@ -353,7 +354,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
         return found
 
     def most_common(self, n: Any = None) -> Any:
-        call = load(CALL)
+        call = converted
         found = call(sorted)(self.items(), key=lambda pair: pair[1], reverse=True)
         return found if n is None else found[:n]
 

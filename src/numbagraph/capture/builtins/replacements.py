@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -38,15 +37,16 @@ from numbagraph.capture.values.loop_state import fitted, joined, kind
 from numbagraph.capture.values.optional import Possibly, is_none, is_present
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES, FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing.subscripts import index
 from numbagraph.purity.nondeterminism import refusal_of, spelled
 from numbagraph.tracing import memory_layout
 from numbagraph.tracing.in_place import out_by_name
-from numbagraph.tracing.metadata import COMPOSED
 from numbagraph.tracing.python_arithmetic import OVERFLOW
+from numbagraph.tracing.replacements import replacements
+from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
 
 
@@ -225,7 +225,7 @@ def dispatched(function: Any) -> Function:
 
     def call(first: Any, *args: Any, **kwargs: Any) -> Any:
         found = function.dispatch(type_of(first))
-        return load("numbagraph.capture.operators:call")(found)(first, *args, **kwargs)
+        return converted(found)(first, *args, **kwargs)
 
     return call
 
@@ -273,7 +273,7 @@ def of_namespace(function: Function) -> Function | None:
 def of_op(function: Function) -> Function | None:
     """A function that an op stands for, also where NumPy would not ask a traced array: it holds one in a list, or is
     plain Python."""
-    if isinstance(function, Hashable) and function in COMPOSED:
+    if function in replacements:
         return composed(function)
     op = None if isinstance(function, np.ufunc) else registry.find(function)
     if op is None:
@@ -305,22 +305,7 @@ def composed(function: Function) -> Function:
         if not is_traced(args, kwargs):
             return function(*args, **kwargs)
         args, kwargs = with_arrays(args, kwargs)
-        return load(f"{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
-
-    return call
-
-
-def vectorised(function: np.vectorize) -> Function:
-    """What `numpy.vectorize` makes of a function of numbers."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if not is_traced(args, kwargs):
-            return function(*args, **kwargs)
-        options = {name: getattr(function, name, default) for name, default in (("excluded", ()), ("signature", None))}
-        own = load("numbagraph.api.vmap:vectorize")(function.pyfunc, **options)
-        found = own(*args, **kwargs)
-        kinds = getattr(function, "otypes", None)
-        return found if kinds is None or isinstance(found, tuple) else found.astype(kinds)
+        return replacements[function](*args, **kwargs)
 
     return call
 
@@ -442,7 +427,7 @@ def replacement(function: Any) -> Function | None:
     try:
         found = _REPLACED.get(function)
     except TypeError:  # it cannot be hashed
-        return None
+        found = None
     if found is not None:
         return found
     if getattr(function, "__code__", None) is _DISPATCHING:
@@ -452,29 +437,13 @@ def replacement(function: Any) -> Function | None:
         return lambda *position: python_number(holder, *position)
     if isinstance(holder, np.ndarray) and getattr(function, "__name__", "") == "copy":
         return lambda order="C": copied(holder, order)
-    if type(holder).__module__.startswith("scipy.stats._"):
-        density = load("numbagraph.library.scipy.stats.methods:method_of")(function)
-        if density is not None:
-            return density
-    if "scipy.sparse" in (str(getattr(each, "__module__", ""))[:12] for each in (function, type(holder))):
-        sparse = load("numbagraph.library.scipy.sparse.functions:replacement")(function)
-        if sparse is not None:
-            return sparse
     if any(function is each for each in _MAKERS):
         return of_namespace(function)
     if getattr(function, "__name__", "") == "prange" and str(getattr(function, "__module__", "")).startswith("numba."):
         return traced_range
-    if isinstance(function, np.vectorize):
-        return vectorised(function)
-    if str(type(function).__module__).startswith("numba.np.ufunc."):
-        return load("numbagraph.library.numba_ufuncs:traced_ufunc")(function)
-    known = of_op(function)
-    if known is not None:
-        return known
-    if any(str(getattr(each, "__module__", "")).startswith("scipy.") for each in (function, type(function))):
-        own = load("numbagraph.library.scipy.replacements:replacement")(function)
-        if own is not None:
-            return own
+    found = replacements.before_ops(function) or of_op(function) or replacements.after_ops(function)
+    if found is not None:
+        return found
     refuse_impure(function)
     return None
 

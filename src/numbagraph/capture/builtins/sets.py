@@ -9,10 +9,9 @@ from numbagraph.capture.polyfills import hash_table
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.traced_keys import place_of
 from numbagraph.capture.values.types_by_line import Types
-from numbagraph.ir.op import load
+from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import user_source
 
-CALL = "numbagraph.capture.operators:call"
 WHAT = "a dict or a set with traced keys"
 Change = Callable[[Any, Any], None]
 
@@ -43,18 +42,16 @@ class SetOperators:
         """This set, changed by others one after the other."""
         self.require_set()
         for each in others:
-            call = load(CALL)
             if change is not hash_table.joined and not is_set(each):
-                each = call(set)(each)
+                each = converted(set)(each)
             other = self.copy() if each is self else each
-            call(change)(self, elements_of(other) if change in (hash_table.joined, hash_table.toggled) else other)
+            converted(change)(self, elements_of(other) if change in (hash_table.joined, hash_table.toggled) else other)
         return self
 
     def asked(self, question: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
         self.require_set()
-        call = load(CALL)
-        one, other = (each if is_set(each) else call(set)(each) for each in (one, other))
-        return call(question)(elements_of(one), other)
+        one, other = (each if is_set(each) else converted(set)(each) for each in (one, other))
+        return converted(question)(elements_of(one), other)
 
     def require_remade(self, other: Any) -> None:
         """Raise where another set, that is known so far, is to take elements of this one: it is made as a table."""

@@ -20,13 +20,13 @@ from numbagraph.capture.values.stacked_list import Kept, Stacked
 from numbagraph.capture.values.traced_keys import place_of
 from numbagraph.capture.values.types_by_line import Types
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value
 from numbagraph.runtime.arguments import flatten, register_node
+from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer, apply, to_value, user_source
 
-OPERATORS = "numbagraph.capture.operators:"
 WHAT = "one of the lists in a list"
 
 
@@ -122,14 +122,14 @@ class Row(Stacked, Picked):
 
     def listed(self) -> Any:
         """The elements as a list of their own."""
-        return load(f"{OPERATORS}list_of")(self.steps())
+        return converted(list)(self.steps())
 
     def table(self) -> Any:
         return self.listed().table()
 
     def steps(self) -> Any:
         """What a loop runs over."""
-        return load(f"{OPERATORS}call")(linked_rows.walked)(self)
+        return converted(linked_rows.walked)(self)
 
     def count(self) -> Value:
         return number_at(self.holder.sizes, self.number).value
@@ -157,7 +157,7 @@ class Row(Stacked, Picked):
             return number_at(self.holder.ends, self.number)
         from_end = registry["add"].bind(number, count)
         number = registry["where"](registry["less"](number, 0), from_end, number)
-        found: Tracer = load(f"{OPERATORS}call")(linked_rows.reached)(self, Tracer(number))
+        found: Tracer = converted(linked_rows.reached)(self, Tracer(number))
         return found
 
     def at(self, number: Any) -> Any:
@@ -188,7 +188,7 @@ class Row(Stacked, Picked):
         lists.sizes[number] += 1
 
     def extend(self, elements: Any) -> None:
-        load(f"{OPERATORS}call")(linked_rows.extended)(self, elements)
+        converted(linked_rows.extended)(self, elements)
 
     def pop(self, key: Any = -1) -> Any:
         if not isinstance(key, int) or key != -1:
@@ -207,7 +207,7 @@ class Row(Stacked, Picked):
 
     def clear(self) -> None:
         lists, number = self.holder, self.number
-        load(f"{OPERATORS}call")(linked_rows.disowned)(self)
+        converted(linked_rows.disowned)(self)
         lists.begins[number], lists.ends[number], lists.sizes[number] = -1, -1, 0
 
     def _refuse(self, *_: Any, **__: Any) -> Any:

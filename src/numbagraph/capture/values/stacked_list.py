@@ -16,10 +16,10 @@ from numbagraph.capture.values.raised_errors import Raised
 from numbagraph.capture.values.widened_lists import begun, place_of, require_numbers, require_wide
 from numbagraph.capture.values.written_arrays import Lent
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.runtime.arguments import register_node
 from numbagraph.tracing.stale_arrays import Stale
-from numbagraph.tracing.trace import LengthsNeeded
+from numbagraph.tracing.trace import LengthsNeeded, converted
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 
@@ -183,7 +183,7 @@ class Stacked(Rows):
         self.pop(self.index(value, message=f"{name}.remove(x): x not in {name}"))
 
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
-        load("numbagraph.capture.operators:call")(self.sort)(key=key, reverse=reverse)
+        converted(self.sort)(key=key, reverse=reverse)
 
     def pop(self, key: Any = -1) -> Any:
         self._require_outside("made shorter")

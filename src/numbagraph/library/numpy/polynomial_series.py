@@ -13,6 +13,7 @@ import numpy as np
 import optree
 from numpy.polynomial._polybase import ABCPolyBase
 
+from numbagraph.capture import operators
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.convert import convert
 from numbagraph.ir import shapes
@@ -36,11 +37,11 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> Any:
     return highest_first(series[::-1], x)
 
 
-def traced_series(function: Any, operators: Any) -> Function:
+def traced_series(function: Any) -> Function:
     """A function of coefficients or points, or a series at points. Zeros at the end of coefficients stay where they
     are: how many there are depends on the elements."""
     if isinstance(function, ABCPolyBase):
-        return partial(traced_series(type(function).__call__, operators), function)
+        return partial(traced_series(type(function).__call__), function)
     name = function.__name__
     what = f"numpy.polynomial.{function.__module__.rpartition('.')[2]}.{name}"
     op = registry.find(function)

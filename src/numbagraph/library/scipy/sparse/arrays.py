@@ -18,6 +18,7 @@ from numbagraph.ops.sparse import pairs as sparse_products
 from numbagraph.ops.sparse.formats import Form
 from numbagraph.runtime.arguments import register_node
 from numbagraph.tracing.errors import OnlyTraced, TraceError, user_source
+from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.sparse_pytrees import ALL_PARTS, NAMES, OF_VECTORS, Parts, form_of, parts_of
 from numbagraph.tracing.trace import refused
 from numbagraph.tracing.tracer import Tracer, apply, to_value
@@ -483,7 +484,7 @@ def lifted(array: Any) -> Any:
 def of_parts(form: str, parts: tuple[Any, ...]) -> Any:
     data, *positions, lengths = parts
     if form in OF_VECTORS:
-        return load("numbagraph.library.scipy.sparse.vectors:of_parts")(form, data, positions, lengths)
+        return replacements.for_role("sparse vector of parts")(form, data, positions, lengths)
     return SparseArray(data, Pattern(form, tuple(positions), lengths), is_own=False)
 
 

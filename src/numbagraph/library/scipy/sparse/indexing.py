@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import iota
 from numbagraph.ops.sparse import columns, pairs
 from numbagraph.ops.sparse.formats import Form
+from numbagraph.tracing.replacements import replacements
 
 PAIRS = "A.tocsr()[i][:, j] has the rows and columns, and A[i, j] of numbers one element"
 WHOLE = slice(None)
@@ -41,7 +41,7 @@ def item(array: Any, key: Any) -> Any:
             found = chosen(found, np.reshape(place, (1,)) if place.ndim == 0 else place, axis)
     if 0 in ranks:
         row = found if ranks[0] == 0 else found.T
-        return load("numbagraph.library.scipy.sparse.vectors:SparseVector")(row.tocoo())
+        return replacements.for_role("sparse vector of a row")(row.tocoo())
     return found.copy() if found is array else found
 
 
