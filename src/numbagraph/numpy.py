@@ -7,16 +7,21 @@ NumPy's (the reference of each op). This is a namespace of the Python array API 
 """
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from numbagraph import fft as fft  # noqa: PLC0414  an extension of the standard, which is found here
 from numbagraph import linalg as linalg  # noqa: PLC0414
-from numbagraph.ir.op import load
+from numbagraph.ir.later import Later
 from numbagraph.library.namespaces import Namespace
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    from numbagraph.library.numpy import polynomials
+else:  # JAX and few others call it
+    polynomials = Later("numbagraph.library.numpy.polynomials")
 
 _PLAIN = (
     "pi e inf nan newaxis euler_gamma bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 "
@@ -51,7 +56,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """
     if current_trace() is None:
         return tuple(np.moveaxis(np.asarray(x), axis, 0))
-    found: tuple[Any, ...] = load("numbagraph.library.numpy.polynomials:unstack")(x, axis=axis)
+    found: tuple[Any, ...] = polynomials.unstack(x, axis=axis)
     return found
 
 

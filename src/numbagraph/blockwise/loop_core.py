@@ -23,7 +23,7 @@ from numbagraph.ir.op import quiet
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import ArrayType, Op, Unsupported, Value
 
-LOOPS = "numbagraph.loops."
+LOOPS = "numbagraph.gufunc_loop."
 """The prefix of external symbols that are such functions, compiled by Numba."""
 
 _numbers = itertools.count()

@@ -31,8 +31,13 @@ if TYPE_CHECKING:
     from numbagraph.emit import tiled_loops as row_code
 else:  # few programs have loops and branches, tiles, or chunks for threads
     checked_code, chunks, ranges, control_code, chunk_code, reverse_code, row_code = (
-        Later(f"numbagraph.emit.{each}")
-        for each in ("checked_loops", "chunks", "ranges", "control_flow", "parallel_calls", "reverse", "tiled_loops")
+        Later("numbagraph.emit.checked_loops"),
+        Later("numbagraph.emit.chunks"),
+        Later("numbagraph.emit.ranges"),
+        Later("numbagraph.emit.control_flow"),
+        Later("numbagraph.emit.parallel_calls"),
+        Later("numbagraph.emit.reverse"),
+        Later("numbagraph.emit.tiled_loops"),
     )
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from numbagraph.forking import importing
+from typing import TYPE_CHECKING
+
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.later import Later
+
+if TYPE_CHECKING:
+    from numbagraph.explain import html, printing
+else:  # few programs show their graphs
+    html = Later("numbagraph.explain.html")
+    printing = Later("numbagraph.explain.printing")
 
 
 def graph_as_python(graph: Graph) -> str:
     """The text of a graph: one line an operation, with the user's line beside it. Equal graphs have equal texts."""
-    with importing:
-        from numbagraph.explain.printing import Names, Printer  # noqa: PLC0415  few programs need it
-
-    return "\n".join(Printer(graph, Names()).lines())
+    return "\n".join(printing.Printer(graph, printing.Names()).lines())
 
 
 def graph_as_html(graph: Graph) -> str:
-    with importing:
-        from numbagraph.explain.html import block, commented  # noqa: PLC0415  notebooks need it
-
-    return block(map(commented, graph_as_python(graph).splitlines()))
+    return html.block(map(html.commented, graph_as_python(graph).splitlines()))
 
 
 Graph.__str__ = lambda self: graph_as_python(self)

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-from numbagraph.forking import import_module
 from numbagraph.ir.op import registry
 
 makers: list[Callable[[str], Any]] = []
@@ -24,14 +22,11 @@ makers: list[Callable[[str], Any]] = []
 def __getattr__(name: str) -> Any:
     """The op ``name``, or the namespace of ops of that name; one object for each, as Numba compares them.
 
-    They are not put into this module's globals, where ``any`` and ``sum`` would hide Python's from the code here. A
-    module of emitters comes first, whether or not it has been imported.
+    They are not put into this module's globals, where ``any`` and ``sum`` would hide Python's from the code here.
     """
     is_namespace = not name.startswith("_") and any(each.startswith(f"{name}.") for each in registry.names())
     if name.startswith("_") or not (is_namespace or name in registry):
         raise AttributeError(f"module {__name__!r} has no op {name!r}")
-    if PathFinder.find_spec(f"{__name__}.{name}", __path__) is not None:
-        return import_module(f"{__name__}.{name}")
     return namespace(name) if is_namespace else makers[-1](name)
 
 

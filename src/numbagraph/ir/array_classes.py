@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .op import imported
+from numbagraph.ir.op import imported
 
 _INSTEAD = {
     "xarray": "whose labels would be lost: {verb} x.values, or call xarray.apply_ufunc(f, x)",

@@ -15,7 +15,7 @@ from jax.dtypes import canonicalize_dtype
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.jax_bridge.called import Compiled, bound, called, inputs_of, stand_in
+from numbagraph.jax_bridge.traced_calls import Compiled, bound, called, inputs_of, stand_in
 from numbagraph.jax_bridge.translate import entered, length_arguments, require_known_lengths, x64
 from numbagraph.jit.version import Outputs
 from numbagraph.purity.reachable_code import Walk

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.jax_bridge.called import called
+from numbagraph.jax_bridge.traced_calls import called
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.tracing.tracebacks import for_users
 

@@ -30,6 +30,7 @@ from numbagraph.ops.linalg.singular import on_linalg_error
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.static_lengths import known_shape
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
+from numbagraph.tracing.user_code import library_of
 
 TABLE: dict[str, Callable[..., Any]] = {
     **elementwise.TABLE,
@@ -167,6 +168,6 @@ def place_of(equation: JaxprEqn) -> str:
     """Where the user's function calls a primitive, as far as JAX says."""
     frames = equation.source_info.traceback
     for each in () if frames is None else frames.frames:
-        if "site-packages" not in each.file_name and "numbagraph" not in each.file_name:
+        if library_of(each.file_name) is None:
             return f"{each.file_name}:{each.line_num}"
     return "a line that JAX does not tell"

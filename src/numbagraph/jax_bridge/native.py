@@ -26,7 +26,7 @@ from numbagraph.emit.c_function import fixed_address
 from numbagraph.emit.xla_function import Texts, emit_xla_function
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
-from numbagraph.jax_bridge.called import bound
+from numbagraph.jax_bridge.traced_calls import bound
 from numbagraph.jit.binding import Arguments
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.version import Traced, trace

@@ -7,21 +7,23 @@ functions of the trace are converted, and it is traced again; so straight-line c
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from numbagraph.forking import importing
+from numbagraph.ir.later import Later
 from numbagraph.tracing.errors import TraceError, Unconvertible, user_source
 from numbagraph.tracing.static_lengths import Known
 from numbagraph.tracing.trace import LengthsNeeded, active
+
+if TYPE_CHECKING:
+    from numbagraph.capture import operators
+else:  # few functions need to be converted
+    operators = Later("numbagraph.capture.operators")
 
 T = TypeVar("T")
 
 
 def converter() -> Callable[[Any], Any]:
-    """What makes the converted form of functions. Few functions need it, so that it is imported late."""
-    with importing:
-        from numbagraph.capture import operators  # noqa: PLC0415
-
+    """The function that makes the converted form of functions."""
     return operators.call
 
 

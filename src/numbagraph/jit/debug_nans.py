@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from numbagraph.forking import importing
 from numbagraph.ir.blocks import Choice
+from numbagraph.ir.later import Later
 
 if TYPE_CHECKING:
     from numbagraph.jit.version import Traced
+    from numbagraph.transforms import nans
+else:  # few programs are watched
+    nans = Later("numbagraph.transforms.nans")
 
 _WATCHED: dict[Any, str] = {False: "", True: "nan", "inf": "inf"}
 _chosen: Choice[str | None] = Choice(None)
@@ -82,9 +85,6 @@ def watching(run: Callable[..., Any], traced: Traced) -> Callable[..., Any]:
 
 
 def look(traced: Traced, given: tuple[Any, ...], results: Any) -> None:
-    with importing:
-        from numbagraph.transforms import nans  # noqa: PLC0415  few programs need it
-
     infs = traced.watched == "inf"
     if any(nans.faults(each, infs) is not None for each in each_of(results)):
         nans.blame(traced.graph, [*given, *traced.captured], infs)

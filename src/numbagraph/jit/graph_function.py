@@ -8,8 +8,9 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from numbagraph.forking import importing, new_lock
+from numbagraph.forking import new_lock
 from numbagraph.ir.abi import Leaf
+from numbagraph.ir.later import Later
 from numbagraph.ir.public import Public
 from numbagraph.ir.structs import cached_property
 from numbagraph.jit.backends import compiled, describer, on_device, require_backend
@@ -58,6 +59,11 @@ from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.tracing.trace import as_traced
 from numbagraph.tracing.tracer import any_traced
 from numbagraph.transforms.interpret import after_failure
+
+if TYPE_CHECKING:
+    from numbagraph.runtime import njit
+else:  # it imports Numba, which takes its time
+    njit = Later("numbagraph.runtime.njit")
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -464,10 +470,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
     @cached_property
     def _numba_type_(self) -> Any:
         """Numba asks for this: it makes the function known to ``@njit`` code."""
-        with importing:
-            from numbagraph.runtime.njit import type_of  # noqa: PLC0415  it imports Numba, which takes its time
-
-        return type_of(self)
+        return njit.type_of(self)
 
     def _after_failure(self, traced: Traced, inputs: list[Any]) -> list[Any]:
         raise_kept()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numbagraph.explain.text  # noqa: F401  gives graphs their text
-from numbagraph.forking import importing
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.later import Later
 from numbagraph.jit.binding import Arguments
 from numbagraph.jit.version import CacheInfo, Traced, Version
 from numbagraph.runtime.specialise import Specialisation
@@ -16,23 +16,24 @@ from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
+    from numbagraph.explain import html, memory_use, viewer
+    from numbagraph.explain import report as report_module
     from numbagraph.explain.html import Explanation
+else:  # few programs are looked at
+    html = Later("numbagraph.explain.html")
+    memory_use = Later("numbagraph.explain.memory_use")
+    report_module = Later("numbagraph.explain.report")
+    viewer = Later("numbagraph.explain.viewer")
 
 
 def too_large(special: Specialisation, leaves: list[Any], described: str) -> str:
     """Which array of a call there was no memory for."""
-    with importing:
-        from numbagraph.explain import memory_use  # noqa: PLC0415  few programs need it
-
     return memory_use.too_large(special, leaves, described)
 
 
 def page_of(title: str, shown: list[tuple[Any, Any, Any]]) -> str:
     """A page about programs: the passes, the program and the known lengths of each."""
-    with importing:
-        from numbagraph.explain.viewer import Part, page  # noqa: PLC0415  few programs need it
-
-    return page(title, [Part(stages, program, known, {}) for stages, program, known in shown])
+    return viewer.page(title, [viewer.Part(stages, program, known, {}) for stages, program, known in shown])
 
 
 class Inspected:
@@ -78,18 +79,15 @@ class Inspected:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the function, and its versions."""
-        with importing:
-            from numbagraph.explain.html import escape, table  # noqa: PLC0415  notebooks need it
-
         rows = []
         for traced in [each for group in list(self._traced.values()) for each in list(group.values())]:
             names = ", ".join(f"{each.name}: {each.type}" for each in traced.graph.inputs[: len(traced.leaves)])
             state = "traced" if traced.version is None else "compiled" if traced.is_compiled else "found on disk"
             results = ", ".join(str(each.type) for each in traced.graph.outputs)
             rows.append((names, results, str(len(traced.graph.order)), state))
-        versions = table(("arguments", "results", "values", "state"), rows) if rows else "no version yet: call it"
+        versions = html.table(("arguments", "results", "values", "state"), rows) if rows else "no version yet: call it"
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
-        return f"<div><code>{escape(title)}</code>{versions}</div>"
+        return f"<div><code>{html.escape(title)}</code>{versions}</div>"
 
     @for_users
     def warmup(self, *args: Any, **kwargs: Any) -> None:
@@ -231,19 +229,15 @@ class Inspected:
             moves 24 bytes
         ...
         """
-        with importing:
-            from numbagraph.explain.html import Explanation  # noqa: PLC0415  few programs need it
-            from numbagraph.explain.report import Report, lengths_of  # noqa: PLC0415
-
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
         texts, shown, programs = [], [], self._programs(args, kwargs)
         for number, (special, leaves) in enumerate(programs, start=1):
             part = f", program {number} of {len(programs)}" if len(programs) > 1 else ""
-            program, known = special.tiled, lengths_of(special.graph.inputs, leaves)
-            report = Report(special.graph, program, special.signature.leaves, known)
+            program, known = special.tiled, report_module.lengths_of(special.graph.inputs, leaves)
+            report = report_module.Report(special.graph, program, special.signature.leaves, known)
             texts.append(report.text(f"{title}{part}", special.stages.rewrites))
             shown.append((special.stages, program, known))
-        return Explanation("\n\n".join(texts), lambda: page_of(title, shown))
+        return html.Explanation("\n\n".join(texts), lambda: page_of(title, shown))
 
     @for_users
     def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numbagraph.forking import importing
+from numbagraph.ir.later import Later
 from numbagraph.jit.binding import Arguments, Key
 from numbagraph.jit.native_layouts import c_layout, embed
 from numbagraph.purity.environment import Made, Reach
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.tracing.tracebacks import for_users
+
+if TYPE_CHECKING:
+    from numbagraph.jit import low_level_callable
+else:  # few programs need it
+    low_level_callable = Later("numbagraph.jit.low_level_callable")
 
 
 class Embedded:
@@ -129,7 +134,4 @@ class Embedded:
         >>> print(round(area, 6))
         1.772454
         """
-        with importing:
-            from numbagraph.jit.low_level_callable import scipy_callable  # noqa: PLC0415  few programs need it
-
-        return scipy_callable(self, signature, user_data)
+        return low_level_callable.scipy_callable(self, signature, user_data)

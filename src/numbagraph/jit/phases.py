@@ -9,7 +9,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, toposort
 from numbagraph.runtime.entry import make_callable
-from numbagraph.runtime.specialise import Specialisation, passes, signature_of
+from numbagraph.runtime.specialise import Specialisation, compiler, signature_of
 
 if TYPE_CHECKING:
     from numbagraph.loops.phases import Phase
@@ -62,11 +62,11 @@ class Phases(Struct):
 
 def has_late_lengths(special: Specialisation) -> bool:
     """Whether a program would have to know lengths that follow from what it computes."""
-    if not may_be_late(special.graph) or passes().array_of_computed_length(special.graph, inside=False) is None:
+    if not may_be_late(special.graph) or compiler.array_of_computed_length(special.graph, inside=False) is None:
         return False
     try:
         special.program  # noqa: B018  rules may have found the lengths, or numbers can be computed twice
-    except passes().LengthNotKnown:
+    except compiler.LengthNotKnown:
         return True
     return False
 
@@ -87,7 +87,7 @@ def refuse_effects(described: str) -> NoReturn:
 def in_phases(special: Specialisation) -> Phases:
     """A specialisation whose lengths are not all known before it runs."""
     captured = len(special.captured)
-    phases = tuple(passes().phases_of(special.graph, captured))
+    phases = tuple(compiler.phases_of(special.graph, captured))
     arguments = special.signature.arguments
     found = []
     for number, phase in enumerate(phases):

@@ -7,15 +7,15 @@ import itertools
 import operator
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import optree
 
-from numbagraph.forking import importing
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.array_classes import refuse_labelled_and_lazy
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.later import Later
 from numbagraph.ir.regions import regions_of
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
@@ -38,6 +38,11 @@ from numbagraph.tracing.static_lengths import lengths_of
 from numbagraph.tracing.trace import tracing
 from numbagraph.tracing.tracer import Tracer, to_value
 from numbagraph.tracing.user_code import entries_of
+
+if TYPE_CHECKING:
+    from numbagraph.capture import returned_values
+else:  # few functions are captured
+    returned_values = Later("numbagraph.capture.returned_values")
 
 
 class Outputs(Struct):
@@ -348,10 +353,7 @@ def collect_outputs(
     that tree from them. The last ones are what those arguments hold that are ``changed``."""
     leaves, spec = flatten(whole(returned))
     if any(isinstance(leaf, OnlyTraced) for leaf in leaves):
-        with importing:
-            from numbagraph.capture.returned_values import with_numbers  # noqa: PLC0415  it imports the rest of `capture`
-
-        leaves, spec = flatten(with_numbers(whole(returned)))
+        leaves, spec = flatten(returned_values.with_numbers(whole(returned)))
     if len(leaves) > MOST_LEAVES and sum(isinstance(leaf, Tracer) for leaf in leaves) > MOST_LEAVES:
         raise too_many(f"the results of {described}", len(leaves))
     for leaf in leaves:

@@ -14,7 +14,7 @@ from numbagraph.ir.abi import Leaf
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.jit.shared_variables import layout_of
 from numbagraph.runtime.garbage_collection import collector_at_rest
-from numbagraph.runtime.specialise import passes
+from numbagraph.runtime.specialise import compiler
 from numbagraph.tracing.errors import ListFull
 from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of
 
@@ -70,7 +70,7 @@ class Retried:
                 except ShapeError:
                     pass
             return self._call_with_numbers_after(error, arguments)
-        except passes().LengthNotKnown as error:  # of an array on one of the paths, of which numbers say which is taken
+        except compiler.LengthNotKnown as error:  # of an array on one of the paths, of which numbers say which is taken
             return self._call_with_numbers_after(error, arguments)
 
     def _apart(self, arguments: Arguments, traced: Traced) -> Traced:

@@ -10,34 +10,32 @@ from numpy.polynomial._polybase import ABCPolyBase
 
 from numbagraph.tracing.replacements import Finder, replacements
 
-_NUMPY = "numbagraph.library.numpy."
 FUNCTIONS: dict[Any, str] = {
-    np.apply_along_axis: _NUMPY + "along_axis:apply_along_axis",
-    np.apply_over_axes: _NUMPY + "along_axis:apply_over_axes",
-    np.piecewise: _NUMPY + "along_axis:piecewise",
-    np.trim_zeros: _NUMPY + "along_axis:trim_zeros",
-    np.require: _NUMPY + "memory:require",
-    np.einsum_path: _NUMPY + "polynomials:einsum_path",
-    np.poly: _NUMPY + "polynomials:poly",
-    np.polydiv: _NUMPY + "polynomials:polydiv",
-    np.roots: _NUMPY + "polynomials:roots",
-    np.ix_: _NUMPY + "polynomials:ix_",
-    np.polyval: _NUMPY + "polynomials:polyval",
-    np.polynomial.polynomial.polyval: _NUMPY + "polynomial_series:polyval",
+    np.apply_along_axis: "numbagraph.library.numpy.along_axis:apply_along_axis",
+    np.apply_over_axes: "numbagraph.library.numpy.along_axis:apply_over_axes",
+    np.piecewise: "numbagraph.library.numpy.along_axis:piecewise",
+    np.trim_zeros: "numbagraph.library.numpy.along_axis:trim_zeros",
+    np.require: "numbagraph.library.numpy.memory:require",
+    np.einsum_path: "numbagraph.library.numpy.polynomials:einsum_path",
+    np.poly: "numbagraph.library.numpy.polynomials:poly",
+    np.polydiv: "numbagraph.library.numpy.polynomials:polydiv",
+    np.roots: "numbagraph.library.numpy.polynomials:roots",
+    np.ix_: "numbagraph.library.numpy.polynomials:ix_",
+    np.polyval: "numbagraph.library.numpy.polynomials:polyval",
+    np.polynomial.polynomial.polyval: "numbagraph.library.numpy.polynomial_series:polyval",
 }
 if hasattr(np, "unstack"):  # NumPy 2.1
-    FUNCTIONS[np.unstack] = _NUMPY + "polynomials:unstack"
+    FUNCTIONS[np.unstack] = "numbagraph.library.numpy.polynomials:unstack"
 
-_SCIPY = "numbagraph.library.scipy."
 ROLES = {
-    "method of a ufunc": _NUMPY + "ufunc_methods:call_method",
-    "ndarray.view": _NUMPY + "view:view",
+    "method of a ufunc": "numbagraph.library.numpy.ufunc_methods:call_method",
+    "ndarray.view": "numbagraph.library.numpy.view:view",
     "numpy.random.Generator": "numbagraph.library.random.permutations:WholeGenerator",
-    "sparse array of SciPy's": _SCIPY + "sparse.arrays:lifted",
-    "sparse array of parts": _SCIPY + "sparse.arrays:of_parts",
-    "sparse vector of a row": _SCIPY + "sparse.vectors:SparseVector",
-    "sparse vector of parts": _SCIPY + "sparse.vectors:of_parts",
-    "sparse arrays of JAX as pytrees": _SCIPY + "sparse.jax_arrays:register",
+    "sparse array of SciPy's": "numbagraph.library.scipy.sparse.arrays:lifted",
+    "sparse array of parts": "numbagraph.library.scipy.sparse.arrays:of_parts",
+    "sparse vector of a row": "numbagraph.library.scipy.sparse.vectors:SparseVector",
+    "sparse vector of parts": "numbagraph.library.scipy.sparse.vectors:of_parts",
+    "sparse arrays of JAX as pytrees": "numbagraph.library.scipy.sparse.jax_arrays:register",
 }
 
 
@@ -65,14 +63,14 @@ def _is_of_series(function: Any) -> bool:
 BEFORE_OPS = (
     Finder(
         lambda function: _kind(_holder(function)).startswith("scipy.stats._"),
-        _SCIPY + "stats.methods:method_of",
+        "numbagraph.library.scipy.stats.methods:method_of",
     ),
     Finder(
         lambda function: "scipy.sparse" in (_module(function)[:12], _module(type(_holder(function)))[:12]),
-        _SCIPY + "sparse.functions:replacement",
+        "numbagraph.library.scipy.sparse.functions:replacement",
     ),
-    Finder(_is_of_series, _NUMPY + "polynomial_series:traced_series"),
-    Finder(lambda function: isinstance(function, np.vectorize), _NUMPY + "vectorize:vectorised"),
+    Finder(_is_of_series, "numbagraph.library.numpy.polynomial_series:traced_series"),
+    Finder(lambda function: isinstance(function, np.vectorize), "numbagraph.library.numpy.vectorize:vectorised"),
     Finder(
         lambda function: _kind(function).startswith("numba.np.ufunc."), "numbagraph.library.numba_ufuncs:traced_ufunc"
     ),
@@ -80,7 +78,7 @@ BEFORE_OPS = (
 AFTER_OPS = (
     Finder(
         lambda function: _module(function).startswith("scipy.") or _kind(function).startswith("scipy."),
-        _SCIPY + "replacements:replacement",
+        "numbagraph.library.scipy.dispatch:replacement",
     ),
 )
 

@@ -15,6 +15,7 @@ from numbagraph.intrinsics.emitters.target import host
 from numbagraph.ir.op import load, quiet, registry
 from numbagraph.ir.types import BOOL, DTYPES, canonical_dtype
 from numbagraph.ir.values import ArrayType, Op, Unsupported, Value
+from numbagraph.ops import joining
 
 DISCRETE = Unsupported("the result is discrete: it has no derivative")
 
@@ -93,8 +94,9 @@ def select_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 
 @decomposition(np.select, samples=select_samples)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Value:
-    pieces_of = load("numbagraph.ops.joining:pieces_of")
-    condlist, choicelist = (pieces_of(each) if isinstance(each, Value) else each for each in (condlist, choicelist))
+    condlist, choicelist = (
+        joining.pieces_of(each) if isinstance(each, Value) else each for each in (condlist, choicelist)
+    )
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:

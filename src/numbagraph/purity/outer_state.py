@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.forking import importing
 from numbagraph.ir.array_classes import module_of
 from numbagraph.ir.values import Node
 from numbagraph.purity.bytecode import facts_of, locations_of
 from numbagraph.purity.snapshots import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
 from numbagraph.tracing.errors import SideEffectError
 from numbagraph.tracing.tracer import Tracer
-from numbagraph.tracing.user_code import entries_of, is_home
+from numbagraph.tracing.user_code import entries_of, installed_folders, is_home
 
 MOST_OBJECTS = 20_000
 LONGEST_TITLE = 100
@@ -44,15 +42,7 @@ def is_library(module: str) -> bool:
     if package == "numpy":
         return True
     file = getattr(sys.modules.get(module), "__file__", None)
-    return file is not None and file.startswith(_folders())
-
-
-@functools.cache
-def _folders() -> tuple[str, ...]:
-    with importing:
-        import sysconfig  # noqa: PLC0415  functions that call NumPy alone need no paths
-
-    return tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+    return file is not None and file.startswith(installed_folders())
 
 
 def is_numbagraph(kind: type) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
@@ -18,9 +18,10 @@ from pytensor.graph.traversal import ancestors
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.explain.report import Report
-from numbagraph.forking import importing, new_lock
+from numbagraph.forking import new_lock
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.public import Public
 from numbagraph.ir.structs import cached_property
@@ -44,6 +45,11 @@ from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
+
+if TYPE_CHECKING:
+    from numbagraph.pymc_bridge.translations import named_dimensions
+else:  # few models name dimensions
+    named_dimensions = Later("numbagraph.pymc_bridge.translations.named_dimensions")
 
 MOST_NAMES = 8
 """So many variables a message names."""
@@ -208,10 +214,7 @@ class Parts:
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
         if "pytensor.xtensor" in sys.modules:
-            with importing:
-                from numbagraph.pymc_bridge.translations.named_dimensions import without_names  # noqa: PLC0415  it imports what few models need
-
-            variables = without_names(variables)
+            variables = named_dimensions.without_names(variables)
         if self.minibatches is not None:
             variables = self.minibatches.replaced(variables)
         shared, inputs = self.add_shared(variables), self.point.inputs()

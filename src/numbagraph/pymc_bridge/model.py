@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pymc as pm
 
-from numbagraph.forking import importing
+from numbagraph.ir.later import Later
 from numbagraph.ir.structs import Struct
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
@@ -24,6 +24,10 @@ from numbagraph.transforms.interpret import bind, check_entry, evaluate
 
 if TYPE_CHECKING:
     from nutpie.compile_pymc import CompiledPyMCModel
+
+    from numbagraph.pymc_bridge.sampling import native_model
+else:  # nutpie takes a second to import
+    native_model = Later("numbagraph.pymc_bridge.sampling.native_model")
 
 
 @for_users
@@ -100,9 +104,6 @@ def restored(pickled: bytes) -> CompiledPyMCModel:
 
 def compiled_of(snapshot: Snapshot, initial: InitialPoint, var_names: Sequence[str] | None) -> CompiledPyMCModel:
     """A model, compiled."""
-    with importing:
-        from numbagraph.pymc_bridge.sampling.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
-
     parts = Parts(snapshot)
     point = parts.point
     if not point.is_continuous:
@@ -131,7 +132,7 @@ def compiled_of(snapshot: Snapshot, initial: InitialPoint, var_names: Sequence[s
         return dict(zip(names[len(point.names) :], found, strict=True))
 
     return compiled_model(
-        NativeModel,
+        native_model.NativeModel,
         parts.shared,
         shapes_with=shapes_with,
         failures=parts.failures,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pymc
@@ -15,11 +13,9 @@ from pytensor.graph.basic import Apply, Variable
 
 import numbagraph
 from numbagraph.ir.values import Source
+from numbagraph.tracing.user_code import folders_of
 
-_LIBRARIES = (
-    *(str(Path(each.__file__).parent) for each in (numbagraph, pymc, pytensor) if each.__file__),
-    sysconfig.get_path("stdlib"),
-)
+_LIBRARIES = folders_of(numbagraph, pymc, pytensor)
 
 
 @dataclass(frozen=True, slots=True)

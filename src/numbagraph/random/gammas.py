@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numbagraph.ir.op import load
+from numbagraph.ir.later import Later
 from numbagraph.random.continuous import open_unit, standard
 from numbagraph.random.keys import Shape, as_shape, first_accepted, fitted, float_dtype, split
 from numbagraph.tracing.checks import require
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import apply
+
+if TYPE_CHECKING:
+    from numbagraph.ops.random import sample_derivatives
+else:  # few functions differentiate what they draw
+    sample_derivatives = Later("numbagraph.ops.random.sample_derivatives")
 
 
 def log_gammas(key: Any, a: Any, shape: Shape, dtype: np.dtype) -> Any:
@@ -37,11 +42,7 @@ def log_gammas(key: Any, a: Any, shape: Shape, dtype: np.dtype) -> Any:
     found = first_accepted(key, shape, dtype, propose) + np.log(d)
     power = np.log(open_unit(other, shape, dtype)) / np.where(is_raised, a, 1)
     found = found + np.where(is_raised, power, 0)
-    return (
-        found
-        if current_trace() is None
-        else apply(load("numbagraph.ops.random.sample_derivatives:sampled_log_gamma"), found, a)
-    )
+    return found if current_trace() is None else apply(sample_derivatives.sampled_log_gamma, found, a)
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = np.float64) -> Any:

@@ -15,7 +15,7 @@ from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Source
 from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module
-from numbagraph.runtime.specialise import Specialisation, compiling, passes
+from numbagraph.runtime.specialise import Specialisation, compiler, compiling
 
 C_FUNCTION = "call"
 
@@ -99,6 +99,6 @@ def emit_version(module: ir.Module, special: Specialisation) -> LinkedVersion:
     assert isinstance(program, ir.Function)
     for function in (shapes, program):
         function.linkage = "internal"
-        if all(isinstance(step, passes().Compute) for step in special.program.body.steps):
+        if all(isinstance(step, compiler.Compute) for step in special.program.body.steps):
             function.attributes.add("alwaysinline")
     return LinkedVersion(special.signature, shapes, program, special.captured, len(special.guard_subjects))

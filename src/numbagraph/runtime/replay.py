@@ -4,12 +4,17 @@ is not run again."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numbagraph.forking import importing
+from numbagraph.ir.later import Later
 from numbagraph.runtime.failures import StepRecord, Stop, take
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
+
+if TYPE_CHECKING:
+    from numbagraph.runtime import failed_steps
+else:  # it imports the passes
+    failed_steps = Later("numbagraph.runtime.failed_steps")
 
 
 def run_once(
@@ -36,7 +41,4 @@ def stop_of(special: Specialisation | None, leaves: Sequence[Any]) -> Stop | Non
 
 def error_of_steps(special: Specialisation, steps: Sequence[StepRecord]) -> Exception | None:
     """The error of the innermost step that failed, if NumPy finds one."""
-    with importing:
-        from numbagraph.runtime.failed_steps import error_of  # noqa: PLC0415  it needs the passes
-
-    return error_of(special, steps)
+    return failed_steps.error_of(special, steps)

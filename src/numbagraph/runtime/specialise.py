@@ -7,7 +7,6 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import llvmlite.ir as ir
@@ -17,10 +16,11 @@ import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread
 import numbagraph.runtime.signals  # noqa: F401  binds what emitted code calls
 from numbagraph.emit.call import external_functions
-from numbagraph.forking import importing, new_lock
+from numbagraph.forking import new_lock
 from numbagraph.intrinsics.emitters.ir import Buffer
 from numbagraph.ir.abi import Leaf, NativeSignature, Result
 from numbagraph.ir.graph import Graph, content_hash
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Node, Source, Value
@@ -39,16 +39,11 @@ if TYPE_CHECKING:
     from numbagraph.emit.program import DeferredLoops
     from numbagraph.loops.ir import Program
     from numbagraph.rewrite.stages import Stages
+    from numbagraph.runtime import compiler_imports as compiler
+else:  # the passes take as long to import as all ops
+    compiler = Later("numbagraph.runtime.compiler_imports")
 
 compiling = new_lock()
-
-
-def passes() -> ModuleType:
-    """The passes from a graph to LLVM, imported by the first function that needs them."""
-    with importing:
-        from numbagraph.runtime import compiler_imports as passes  # noqa: PLC0415  they take as long to import as all ops
-
-    return passes
 
 
 def signature_of(
@@ -96,7 +91,7 @@ class Specialisation(Struct, frozen=False):
             for position, (result, buffer) in enumerate(zip(results, program.results, strict=True)):
                 if not isinstance(buffer, Buffer) or result.donated is not None or position in kept:
                     continue
-                obstacle = passes().reuse_donated(program, number, buffer)
+                obstacle = compiler.reuse_donated(program, number, buffer)
                 if obstacle is None:
                     results[position] = replace(result, donated=number)
                     break
@@ -118,7 +113,7 @@ class Specialisation(Struct, frozen=False):
             if (
                 number not in in_place
                 and isinstance(buffer, Buffer)
-                and passes().reuse_donated(program, number, buffer) is None
+                and compiler.reuse_donated(program, number, buffer) is None
             ):
                 in_place.add(number)
         results = [replace(each, donated=each.written) if each.written in in_place else each for each in old]
@@ -129,10 +124,10 @@ class Specialisation(Struct, frozen=False):
         outputs = self.stages.final.outputs
         # most loops may end at a signal, or at a check, after they have begun to write
         before = {number: place for number, place in places.items() if not is_control(outputs[place])}
-        along = {number: place for number, place in places.items() if passes().may_be_uninterruptible(outputs[place])}
+        along = {number: place for number, place in places.items() if compiler.may_be_uninterruptible(outputs[place])}
         for given in (before | along, before) if along else (before,):
             program = self.built(given)
-            if not passes().fails_late(program):
+            if not compiler.fails_late(program):
                 return program
         return self.built({})
 
@@ -151,7 +146,7 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def stages(self) -> Stages:
-        return passes().optimise(self.graph, self.parallel)
+        return compiler.optimise(self.graph, self.parallel)
 
     @cached_property
     def program(self) -> Program:
@@ -159,26 +154,26 @@ class Specialisation(Struct, frozen=False):
 
     def built(self, given: Mapping[int, int]) -> Program:
         """The program, in which some arguments may live in the memory of results."""
-        return passes().build_program(self.stages.final, self.signature.leaves, parallel=self.parallel, given=given)
+        return compiler.build_program(self.stages.final, self.signature.leaves, parallel=self.parallel, given=given)
 
     @property
     def tiled(self) -> Program:
         """The program as it is emitted: tiling follows all decisions about memory, donations included."""
-        return passes().tiled(self.program)
+        return compiler.tiled(self.program)
 
     @cached_property
     def guard_subjects(self) -> list[tuple[type[Exception], str, Source | None]]:
         """For each return code of ``shapes``, from 1 on, what it is that does not hold."""
         equalities = {each.dim: each for each in self.graph.equalities}
         found: list[tuple[type[Exception], str, Source | None]] = []
-        for _, _, dim in passes().repeated_dims(self.graph.inputs):
+        for _, _, dim in compiler.repeated_dims(self.graph.inputs):
             equality = equalities.get(dim)
             subject = equality.subject if equality is not None else f"{dim.name} does not fit the other lengths"
             found.append((ValueError, subject, equality.source if equality is not None else None))
         found += [(guard.error, guard.subject, guard.source) for guard in self.stages.final.guards]
         return (
-            [*found, (ValueError, passes().TOO_BIG, None)]
-            if passes().unbounded(self.program, self.graph.inputs)
+            [*found, (ValueError, compiler.TOO_BIG, None)]
+            if compiler.unbounded(self.program, self.graph.inputs)
             else found
         )
 
@@ -189,17 +184,17 @@ class Specialisation(Struct, frozen=False):
     def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
         """Add the two functions of this specialisation to a module; ``deferred`` takes what they load when they first
         need it."""
-        emitter = partial(passes().ProgramEmitter, deferred=deferred)
-        passes().emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name, emitter)
+        emitter = partial(compiler.ProgramEmitter, deferred=deferred)
+        compiler.emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name, emitter)
         return module
 
     def deferred_loops(self) -> DeferredLoops | None:
         """What takes them, if they are to be loaded."""
-        return passes().DeferredLoops(self.key, {})
+        return compiler.DeferredLoops(self.key, {})
 
     def checked_loop(self, symbol: str) -> CheckedLoop:
         """One of them, by its symbol."""
-        deferred = passes().DeferredLoops(self.key, {})
+        deferred = compiler.DeferredLoops(self.key, {})
         self.emit(ir.Module(self.name), deferred)
         if symbol not in deferred.loops:
             text = "its code is not what its graph gives now: `python -m numbagraph cache clear` removes what is stored"

@@ -125,6 +125,8 @@ class Unknown:
 
     __slots__ = ()
     value: Value
+    _is_array: bool
+    """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
@@ -141,11 +143,6 @@ class Unknown:
         if abstract is not None and (is_protocol(abstract) or is_only_of(abstract, type(self), found)):
             raise self._unknown(f"isinstance() with {abstract.__name__}")  # converted code asks the class itself
         return found
-
-    @property
-    def _is_array(self) -> bool:
-        """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
-        raise NotImplementedError
 
     def python_class(self) -> type:
         """The class of the array or number that this will be."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +14,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
-from numbagraph.tracing.user_code import library_of
-
-_BESIDE = (Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy", "numba", "optree"))
-_LIBRARIES = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], *_BESIDE))
+from numbagraph.tracing.user_code import NUMERICAL, library_of
 
 
 class TraceError(TypeError):
@@ -74,7 +70,7 @@ def user_source() -> Source | None:
     """The line of the user's code that is being run: the innermost frame outside of these libraries."""
     frame = sys._getframe(1)
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_LIBRARIES):
+        if not frame.f_code.co_filename.startswith(NUMERICAL):
             return Source(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -5,18 +5,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.ir.op import is_elementwise, load
+from numbagraph.ir.later import Later
+from numbagraph.ir.op import is_elementwise
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing import masks
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.tracing.concretization import Unknown
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.trace import refused
+
+if TYPE_CHECKING:
+    from numbagraph.ops.indexing import writing_functions
+else:  # few functions write by them
+    writing_functions = Later("numbagraph.ops.indexing.writing_functions")
 
 
 class Named:
@@ -138,19 +144,17 @@ def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> N
     array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]
 
 
-_WRITING = "numbagraph.ops.indexing.writing_functions"
-
 WRITERS: dict[Any, Callable[..., None]] = {
     np.copyto: lambda dst, src, casting="same_kind", where=True: written(
         "copyto", masks.copied, dst, src, casting, where
     ),
     np.putmask: lambda a, mask, values: written("putmask", masks.put_mask, a, mask, values),
     np.fill_diagonal: lambda a, val, wrap=False: written(
-        "fill_diagonal", load(f"{_WRITING}:diagonal_filled"), a, val, wrap
+        "fill_diagonal", writing_functions.diagonal_filled, a, val, wrap
     ),
-    np.put: lambda a, ind, v, mode="raise": written("put", load(f"{_WRITING}:values_put"), a, ind, v, mode),
+    np.put: lambda a, ind, v, mode="raise": written("put", writing_functions.values_put, a, ind, v, mode),
     np.put_along_axis: lambda arr, indices, values, axis: written(
-        "put_along_axis", load(f"{_WRITING}:put_along"), arr, indices, values, axis
+        "put_along_axis", writing_functions.put_along, arr, indices, values, axis
     ),
     np.place: lambda arr, mask, vals: written("place", masks.place_mask, arr, mask, vals),
 }

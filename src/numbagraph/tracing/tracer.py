@@ -11,7 +11,7 @@ import numpy as np
 
 from numbagraph.ir import shapes
 from numbagraph.ir.array_classes import refuse_other_classes
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Node, Op, Value, at_source, new_memory
 from numbagraph.ops.indexing import subscripts, view_assignment
@@ -401,7 +401,7 @@ class Tracer(Unknown):
         return apply(registry["transpose"], self, order or None)
 
     def fill(self, number: Any) -> None:
-        self._rebind(load("numbagraph.ops.indexing.writing_functions:each_filled"), number)
+        self._rebind(in_place.writing_functions.each_filled, number)
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self._rebind(lambda value: registry["sort"](value, *args, **kwargs))

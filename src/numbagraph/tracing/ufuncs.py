@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, convert, kind_of
 from numbagraph.ir import shapes
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.shape import expand_at, move
 from numbagraph.tracing.unsupported import unsupported
+
+if TYPE_CHECKING:
+    from numbagraph.ops.special import complex_results
+else:  # few programs call these ufuncs
+    complex_results = Later("numbagraph.ops.special.complex_results")
 
 COMPLEX_RESULTS = frozenset("hankel1 hankel1e hankel2 hankel2e kelvin modfresnelm modfresnelp wofz".split())
 """Ufuncs of real numbers that have complex results, which are made of ops."""
@@ -27,7 +33,7 @@ def with_complex_results(ufunc: np.ufunc, values: tuple[Any, ...]) -> Callable[.
     if name not in COMPLEX_RESULTS or ufunc is not load(f"scipy.special:{name}"):
         return None
     is_complex = any(as_value(each).dtype.kind == "c" for each in values)
-    return None if is_complex else load(f"numbagraph.ops.special.complex_results:{name}")
+    return None if is_complex else getattr(complex_results, name)
 
 
 def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dict[str, Any]) -> Any:

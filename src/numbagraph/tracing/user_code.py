@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import importing
+
 OWN = f"{Path(__file__).parents[1]}{os.sep}"
 _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
-_NUMPY = tuple(f"{Path(np.__file__).parent.with_name(name)}{os.sep}" for name in ("numpy", "scipy"))
+
+
+def _beside_numpy(*names: str) -> tuple[str, ...]:
+    return tuple(f"{Path(np.__file__).parent.with_name(name)}{os.sep}" for name in names)
+
+
+_NUMPY = _beside_numpy("numpy", "scipy")
+NUMERICAL = (OWN, *_beside_numpy("numpy", "scipy", "numba", "optree"))
+"""The libraries that stand between a user's call and the code here; a line of any other one counts as the caller's."""
 HARMLESS = frozenset((OWN, *_NUMPY))
 """The libraries that keep nothing of what they are given."""
 _IDENTITIES = frozenset(("jax", "jaxlib"))
@@ -35,6 +45,20 @@ def library_of(filename: str) -> str | None:
         if found:
             return f"{parent}{found}{rest.split(os.sep)[0]}"
     return "Python" if filename.startswith(("<frozen ", _STANDARD)) else None
+
+
+def folders_of(*packages: ModuleType) -> tuple[str, ...]:
+    """The folders of packages, and of Python's standard library."""
+    return (*(f"{Path(each.__file__).parent}{os.sep}" for each in packages if each.__file__), _STANDARD)
+
+
+@cache
+def installed_folders() -> tuple[str, ...]:
+    """The folders of Python's standard library and of installed packages."""
+    with importing:
+        import sysconfig  # noqa: PLC0415  functions that call NumPy alone need no paths
+
+    return tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def entries_of(instance: Any) -> dict[str, Any] | None:

@@ -128,7 +128,7 @@ def generator_methods() -> Family:
 def of_scipy(page: str, title: str, calls: str) -> Family:
     """A module's functions that a call is written of, and those that are refused."""
     own = page.removeprefix("scipy_")
-    home = next(home for home, module in load("numbagraph.library.scipy.replacements:MODULES").items() if module == own)
+    home = next(home for home, module in load("numbagraph.library.scipy.dispatch:MODULES").items() if module == own)
     advice = load("numbagraph.library.scipy.advice:ADVICE").get(home, {})
     refused = {name: text for name, text in advice.items() if name not in table(calls)}
     return Family(title, dict(sorted({**table(calls), **dict.fromkeys(refused)}.items())), refused)

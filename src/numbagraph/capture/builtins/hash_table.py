@@ -302,11 +302,15 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
 
     # ---- what it holds, in order ----
 
+    @property
+    def python_name(self) -> str:
+        return self.stands_for.name
+
     def copy(self) -> Table:
         return self.copy_as(*self.stands_for)
 
     def copy_as(self, name: str, factory: Any = None, most: None = None) -> Table:
-        found = super().copy()
+        found = Buffered.copy(self)
         own = Table.__new__(Table)
         vars(own).update(vars(found))
         own.held = self.held.copy()

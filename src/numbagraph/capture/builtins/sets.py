@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from numbagraph.capture.polyfills import hash_table
@@ -19,18 +19,27 @@ Change = Callable[[Any, Any], None]
 class SetOperators:
     """What a table does that stands for a set. The loops are converted like a user's."""
 
-    copy: Any
-    listed: Any
-    stands_for: Any
+    @property
+    def python_name(self) -> str:
+        """The name of the class that the table stands for."""
+        raise NotImplementedError
 
     @property
     def is_set(self) -> bool:
-        return self.stands_for.name == "set"
+        return self.python_name == "set"
+
+    def copy(self) -> SetOperators:
+        """A table with the same keys."""
+        raise NotImplementedError
+
+    def listed(self) -> Iterable[Any]:
+        """The keys as a list."""
+        raise NotImplementedError
 
     def require_set(self) -> None:
         if not self.is_set:
             raise CaptureError(
-                f"this use of a {self.stands_for.name} with traced keys: loop over its elements\n  at {user_source()}"
+                f"this use of a {self.python_name} with traced keys: loop over its elements\n  at {user_source()}"
             )
 
     def refused(self) -> Any:

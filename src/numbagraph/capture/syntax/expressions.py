@@ -35,7 +35,7 @@ NO_CONVERSION = -1
 """Of a value in an f-string."""
 
 
-def load(name: str) -> ast.expr:
+def name_read(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
 
@@ -45,12 +45,12 @@ def constant(value: Any) -> ast.expr:
 
 def call_of(operator: str, *args: ast.expr) -> ast.Call:
     """A call of an operator."""
-    return ast.Call(ast.Attribute(load(OPERATORS), operator, ast.Load()), list(args), [])
+    return ast.Call(ast.Attribute(name_read(OPERATORS), operator, ast.Load()), list(args), [])
 
 
 def call_in_order(operator: str, **args: ast.expr) -> ast.Call:
     """A call of an operator whose arguments are evaluated in this order, which is not that of its parameters."""
-    function = ast.Attribute(load(OPERATORS), operator, ast.Load())
+    function = ast.Attribute(name_read(OPERATORS), operator, ast.Load())
     return ast.Call(function, [], [ast.keyword(name, value) for name, value in args.items()])
 
 
@@ -112,7 +112,7 @@ class Expressions(ast.NodeTransformer):
         match statement:
             case ast.Expr(value=ast.Call(args=[element])) if (name := appended_to(statement)) in self.local:
                 assert name is not None
-                grown = call_of("append", load(name), self.visit(element))
+                grown = call_of("append", name_read(name), self.visit(element))
                 return [ast.Assign([ast.Name(name, ast.Store())], grown)]
             case ast.Assign(targets=targets) if is_generator(statement.value) and all(
                 isinstance(each, (ast.Tuple, ast.List)) for each in targets
@@ -144,7 +144,7 @@ class Expressions(ast.NodeTransformer):
             return [ast.Assign(list(targets), value)]
         if len(targets) > 1:
             name = f"{PREFIX}value"
-            parts = [each for target in targets for each in self.assignment([target], load(name))]
+            parts = [each for target in targets for each in self.assignment([target], name_read(name))]
             return [ast.Assign([ast.Name(name, ast.Store())], value), *parts]
         pattern = targets[0]
         assert isinstance(pattern, (ast.Tuple, ast.List))
@@ -173,7 +173,7 @@ class Expressions(ast.NodeTransformer):
             unpacked = call_of("unpack_star", value, constant(star), constant(len(pattern.elts) - star - 1))
             pattern.elts[star] = pattern.elts[star].value  # type: ignore[attr-defined]
         first = ast.Assign([plain(pattern)], unpacked)
-        return [first, *(self.stored(target, load(name)) for target, name in later)]
+        return [first, *(self.stored(target, name_read(name)) for target, name in later)]
 
     def stored(self, target: ast.expr, value: ast.expr) -> ast.stmt:
         """Python evaluates the value before the place: it may change the place's key."""
@@ -216,8 +216,8 @@ class Expressions(ast.NodeTransformer):
         if not getattr(node, "unsure", False):
             return node
         if getattr(node, "sure", False):
-            return self.at(node, call_of("assigned", load(node.id)))
-        return self.at(node, call_of("defined", load(node.id), constant(node.id)))
+            return self.at(node, call_of("assigned", name_read(node.id)))
+        return self.at(node, call_of("defined", name_read(node.id), constant(node.id)))
 
     def test(self, node: ast.expr) -> ast.expr:
         """An expression of which only the truth is asked."""
@@ -286,8 +286,8 @@ class Expressions(ast.NodeTransformer):
         if not rest:
             return comparison(ops[0], left, right)
         name = f"{PREFIX}between"
-        others = thunk(self.chain(ops[1:], [load(name), *rest]))
-        both = call_of("and_", comparison(ops[0], load(f"{PREFIX}left"), load(name)), others)
+        others = thunk(self.chain(ops[1:], [name_read(name), *rest]))
+        both = call_of("and_", comparison(ops[0], name_read(f"{PREFIX}left"), name_read(name)), others)
         function = ast.Lambda(arguments((f"{PREFIX}left", name)), both)
         return ast.Call(function, [left, right], [])
 
@@ -427,7 +427,7 @@ def over_pattern(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
     has no patterns."""
     if isinstance(target, ast.Name):
         return ast.Lambda(arguments((target.id,)), value)
-    element = call_of("unpack", load(name), shape_of(target))
+    element = call_of("unpack", name_read(name), shape_of(target))
     generator = ast.comprehension(target, ast.List([element], ast.Load()), [], 0)
     first = ast.Subscript(ast.ListComp(value, [generator]), ast.Constant(0), ast.Load())
     return ast.Lambda(arguments((name,)), first)

@@ -9,7 +9,7 @@ from types import CodeType
 
 from numbagraph.capture.syntax.closures import Closures
 from numbagraph.capture.syntax.desugaring import Simpler
-from numbagraph.capture.syntax.expressions import Expressions, call_of, constant, load, thunk
+from numbagraph.capture.syntax.expressions import Expressions, call_of, constant, name_read, thunk
 from numbagraph.capture.syntax.generator_functions import with_visitor, yields
 from numbagraph.capture.syntax.jumps import blocks, none_of, without_jumps
 from numbagraph.capture.syntax.names import (
@@ -25,10 +25,10 @@ from numbagraph.capture.syntax.names import (
     stores,
     walk,
 )
+from numbagraph.capture.syntax.nonlocals import with_cells
 from numbagraph.capture.syntax.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
 from numbagraph.capture.syntax.try_statements import ERROR, divided, is_bare
 from numbagraph.capture.syntax.walrus import reads
-from numbagraph.capture.values.cell import with_cells
 
 _REFUSED = {
     ast.Yield: "yield",
@@ -149,7 +149,9 @@ class Rewriting:
         self.require_private(names, branch, live | inside)
         yes, no = self.new_name("then"), self.new_name("else")
         orelse = self.statements(branch.orelse, live)
-        call = call_of("if_", self.expressions.test(branch.test), tuple_of(names), load(yes), load(no), picked(names))
+        call = call_of(
+            "if_", self.expressions.test(branch.test), tuple_of(names), name_read(yes), name_read(no), picked(names)
+        )
         return [
             self.inner(yes, names, self.statements(branch.body, live), picked(names), branch.body[0]),
             self.inner(no, names, orelse, picked(names), branch.orelse[0] if branch.orelse else branch),
@@ -173,21 +175,21 @@ class Rewriting:
             name = self.new_name("orelse")
             rest = self.statements(statement.orelse, live)
             made.append(self.inner(name, names, rest, picked(names), statement.orelse[0]))
-            orelse = load(name)
+            orelse = name_read(name)
         known: list[ast.expr] = []
         for each in handlers:
             classes = thunk(self.expressions.visit(each.type)) if each.type else constant(None)
             run: ast.expr = constant(None)
             if not is_bare(each):
                 name = self.new_name("except")
-                start = [ast.Assign([ast.Name(each.name, ast.Store())], load(ERROR))] if each.name else []
+                start = [ast.Assign([ast.Name(each.name, ast.Store())], name_read(ERROR))] if each.name else []
                 taken = [*start, *self.statements(each.body, live)]
                 made.append(self.inner(name, [ERROR, *names], taken, picked(names), each.body[0]))
-                run = load(name)
+                run = name_read(name)
             known.append(ast.Tuple([classes, run], ast.Load()))
         partial = constant(getattr(statement, "partial", False))
         call = call_of(
-            "try_", tuple_of(names), load(body), orelse, ast.Tuple(known, ast.Load()), partial, picked(names)
+            "try_", tuple_of(names), name_read(body), orelse, ast.Tuple(known, ast.Load()), partial, picked(names)
         )
         return [*made, *unpacked(names, call)]
 
@@ -196,12 +198,12 @@ class Rewriting:
         names = sorted((changed(loop.body, self.local) | stores(loop.target)) & head)
         self.require_private(names, loop, head)
         body = self.new_name("body")
-        target = ast.copy_location(ast.Assign([loop.target], load(ITEM)), loop.target)
+        target = ast.copy_location(ast.Assign([loop.target], name_read(ITEM)), loop.target)
         statements = [*self.statements([target], head), *self.statements(loop.body, head)]
         ends = ended(loop.flags)  # type: ignore[attr-defined]
         result = ast.Tuple([self.expressions.visit(ends) if ends else constant(False), picked(names)], ast.Load())
         may_end = constant(ends is not None)
-        call = call_of("for_", self.iterable(loop, names), tuple_of(names), load(body), may_end, picked(names))
+        call = call_of("for_", self.iterable(loop, names), tuple_of(names), name_read(body), may_end, picked(names))
         return [self.inner(body, [ITEM, *names], statements, result, loop.body[0]), *unpacked(names, call)]
 
     def iterable(self, loop: ast.For, names: Sequence[str]) -> ast.expr:
@@ -228,7 +230,7 @@ class Rewriting:
             condition = ast.BoolOp(ast.And(), [none_of(loop.flags), condition])  # type: ignore[attr-defined]
         _located(ast.copy_location(condition, loop.test), loop.test)
         tested = self.expressions.test(condition)
-        call = call_of("while_", tuple_of(names), load(test), load(body), picked(names))
+        call = call_of("while_", tuple_of(names), name_read(test), name_read(body), picked(names))
         return [
             self.inner(test, names, [], tested, loop.test),
             self.inner(body, names, self.statements(loop.body, head), picked(names), loop.body[0]),
@@ -272,7 +274,7 @@ def ended(flags: Sequence[str]) -> ast.expr | None:
     """The condition that one of the flags is set."""
     if not flags:
         return None
-    return load(flags[0]) if len(flags) == 1 else ast.BoolOp(ast.Or(), [load(each) for each in flags])
+    return name_read(flags[0]) if len(flags) == 1 else ast.BoolOp(ast.Or(), [name_read(each) for each in flags])
 
 
 def tuple_of(names: Iterable[str]) -> ast.expr:
@@ -281,14 +283,14 @@ def tuple_of(names: Iterable[str]) -> ast.expr:
 
 def picked(names: Iterable[str]) -> ast.expr:
     """What variables are, or that they are undefined."""
-    return call_of("pick", ast.Call(load("locals"), [], []), *map(constant, names))
+    return call_of("pick", ast.Call(name_read("locals"), [], []), *map(constant, names))
 
 
 def undefined(names: Iterable[str]) -> list[ast.stmt]:
     """Delete those variables that are undefined, so that reading them raises Python's error."""
     return [
         ast.If(
-            ast.Compare(load(each), [ast.Is()], [_attribute("UNDEFINED")]),
+            ast.Compare(name_read(each), [ast.Is()], [_attribute("UNDEFINED")]),
             [ast.Delete([ast.Name(each, ast.Del())])],
             [],
         )
@@ -304,7 +306,7 @@ def unpacked(names: Sequence[str], call: ast.expr) -> list[ast.stmt]:
 
 
 def _attribute(name: str) -> ast.expr:
-    return ast.Attribute(load(OPERATORS), name, ast.Load())
+    return ast.Attribute(name_read(OPERATORS), name, ast.Load())
 
 
 def _located(node: ast.AST, at: ast.AST) -> None:

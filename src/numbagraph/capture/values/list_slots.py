@@ -58,7 +58,7 @@ class Slot(Buffered):
     is_own = False
     is_stale = False
     """Whether the variable may be bound to another list since, which lies in the same arrays."""
-    _end: Any
+    _end: Tracer
 
     @property
     def end(self) -> Any:  # type: ignore[override]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from numbagraph.ir.values import Value
 from numbagraph.tracing.errors import OnlyTraced
+from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import library_of
 
 DEPTH = 4
@@ -68,11 +69,17 @@ class Attributes:
         self.kind, self.names, self.values = kind, names, values
 
 
-class Picked:
-    """What a number picks from a holder (`holder.at`), such as one of several lists."""
+class Holder(Protocol):
+    """Several things, of which a number picks one."""
 
-    holder: Any
-    number: Any
+    def at(self, number: Any) -> Any: ...
+
+
+class Picked:
+    """One thing of a holder, such as one of several lists, picked by a number."""
+
+    holder: Holder
+    number: Tracer
 
 
 class Numbered:

@@ -11,10 +11,10 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.blockwise.signature import Lengths
+from numbagraph.forking import import_module
 from numbagraph.intrinsics.emitters.core import Algorithm
 from numbagraph.intrinsics.emitters.linalg import reflections, spectral
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.linalg import samples
 from numbagraph.ops.linalg.common import conj, product, reference
@@ -43,10 +43,11 @@ def factor_of(a: Value, conjugate: bool) -> Value:
 def declare(name: str, signature: str, *, left: bool, library: Algorithm, pairs: Sequence[Any]) -> Op:
     def translation(xp: str) -> Callable[..., Any]:
         def call(a: Any, c: Any, *, conjugate: bool) -> tuple[Any, Any]:
-            factor, upper = load(f"{xp}.linalg:qr")(a)
+            namespace = import_module(xp)
+            factor, upper = namespace.linalg.qr(a)
             factor = factor.conj() if conjugate else factor
             found = factor @ c if left else c @ factor
-            return found, load(f"{xp}:broadcast_to")(upper, (*found.shape[:-2], *upper.shape[-2:]))
+            return found, namespace.broadcast_to(upper, (*found.shape[:-2], *upper.shape[-2:]))
 
         return call
 

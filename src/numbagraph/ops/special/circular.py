@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import import_module
 from numbagraph.intrinsics.emitters import von_mises
 from numbagraph.intrinsics.emitters.ir import Emit
-from numbagraph.ir.op import load
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.exponentials import exp
@@ -23,9 +23,9 @@ from numbagraph.ops.trigonometry import cos
 
 
 def functions_of(module: str, special: str) -> von_mises.Functions:
-    plain = ("sin", "cos", "exp", "sqrt", "where")
-    found = {name: load(f"{module}:{name}") for name in plain}
-    return von_mises.Functions(**found, **{name: load(f"{special}:{name}") for name in ("erfc", "i0e")})
+    names = {import_module(module): ("sin", "cos", "exp", "sqrt", "where"), import_module(special): ("erfc", "i0e")}
+    found = {name: getattr(home, name) for home, each in names.items() for name in each}
+    return von_mises.Functions(**found)
 
 
 Formula = Callable[[von_mises.Functions, Any, Any], Any]

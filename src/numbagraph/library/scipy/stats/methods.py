@@ -18,7 +18,7 @@ from numbagraph.ir.array_classes import plain_array
 from numbagraph.ir.op import registry
 from numbagraph.library.scipy.advice import OUTSIDE
 from numbagraph.library.scipy.arguments import differentiated, require
-from numbagraph.library.scipy.replacements import refusing
+from numbagraph.library.scipy.dispatch import refusing
 from numbagraph.library.scipy.stats.formulas import FORMULAS, INNER, SUPPORTS, Function, by_known_tail
 from numbagraph.library.scipy.stats.moments import MOMENTS, moment
 from numbagraph.library.scipy.stats.scipy_methods import called, called_check, called_support

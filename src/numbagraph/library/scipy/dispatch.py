@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from numbagraph.capture.builtins.numbers import is_traced
-from numbagraph.ir.op import load
+from numbagraph.ir.later import Later
 from numbagraph.library.scipy.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, OTHERS
 from numbagraph.tracing.errors import TraceError, is_located, user_source
 from numbagraph.tracing.trace import LengthsNeeded, active
@@ -19,17 +19,17 @@ from numbagraph.tracing.trace import LengthsNeeded, active
 Function = Callable[..., Any]
 
 MODULES = {
-    "scipy.fft": "numbagraph.library.scipy.fft",
-    "scipy.integrate": "numbagraph.library.scipy.integrate",
-    "scipy.interpolate": "numbagraph.library.scipy.interpolate.interpolants",
-    "scipy.linalg": "numbagraph.library.scipy.linalg.functions",
-    "scipy.ndimage": "numbagraph.library.scipy.ndimage.filters",
-    "scipy.signal.windows": "numbagraph.library.scipy.signal.windows",
-    "scipy.signal": "numbagraph.library.scipy.signal.smoothing",
-    "scipy.spatial.distance": "numbagraph.library.scipy.distance",
-    "scipy.special": "numbagraph.library.scipy.special.compositions",
+    "scipy.fft": Later("numbagraph.library.scipy.fft"),
+    "scipy.integrate": Later("numbagraph.library.scipy.integrate"),
+    "scipy.interpolate": Later("numbagraph.library.scipy.interpolate.interpolants"),
+    "scipy.linalg": Later("numbagraph.library.scipy.linalg.functions"),
+    "scipy.ndimage": Later("numbagraph.library.scipy.ndimage.filters"),
+    "scipy.signal.windows": Later("numbagraph.library.scipy.signal.windows"),
+    "scipy.signal": Later("numbagraph.library.scipy.signal.smoothing"),
+    "scipy.spatial.distance": Later("numbagraph.library.scipy.distance"),
+    "scipy.special": Later("numbagraph.library.scipy.special.compositions"),
 }
-"""The modules of this folder, by those of SciPy."""
+"""The modules of this folder that have the tables, by those of SciPy."""
 
 
 def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
@@ -38,10 +38,6 @@ def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
         return None
     name = getattr(function, "__name__", "")
     return next((each for each in modules if getattr(sys.modules.get(each), name, None) is function), None)
-
-
-def table(home: str, name: str) -> Any:
-    return load(f"{MODULES[home]}:{name}")
 
 
 def replacement(function: Any) -> Function | None:
@@ -53,9 +49,9 @@ def replacement(function: Any) -> Function | None:
             return refusing(function, *advised)
         kind = type(function)
         home = home_of(kind)
-        made = None if home is None or not callable(function) else table(home, "OBJECTS").get(kind.__name__)
+        made = None if home is None or not callable(function) else MODULES[home].OBJECTS.get(kind.__name__)
         return None if made is None else where_traced(lambda *args, **kwargs: made(function, *args, **kwargs), function)
-    own = table(home, "FUNCTIONS").get(function.__name__)
+    own = MODULES[home].FUNCTIONS.get(function.__name__)
     if own is not None:
         return where_traced(own, function)
     name, advice = f"{home}.{function.__name__}", ADVICE.get(home, {}).get(function.__name__, CALLBACK)
