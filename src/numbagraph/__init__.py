@@ -99,7 +99,7 @@ _FUNCTIONS_LATER = {
     "debug_print": "debug_print",
     "profiling": "profile",
 }
-"""Functions that many programs do not call, by their modules, which are imported when these are asked for."""
+"""Functions that many programs do not call, by their modules, which are imported when a function is used."""
 
 if TYPE_CHECKING:
     from numbagraph.api.associative_scan import associative_scan

@@ -1,4 +1,5 @@
-"""``python -m numbagraph``: the installation, the machine, the cache, and whether all works together."""
+"""The command ``python -m numbagraph``: it shows the installation, the machine and the cache, and tests them
+together."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def blas() -> str:
 
 
 def cache_lines() -> Iterator[tuple[str, str]]:
-    """Where the cache is, what may be done there, and what it holds."""
+    """The lines about the cache: its place, its permissions, and its contents."""
     cache = default_cache()
     if cache is None:
         yield "cache", "none: NUMBAGRAPH_CACHE is 0, or there is no directory for it"
@@ -82,13 +83,13 @@ def rights(cache: DiskCache) -> str:
 
 
 def largest_difference(function: Callable[..., Any], *arguments: Any) -> float:
-    """Between native code, compiled anew, and NumPy."""
+    """The largest difference between the results of native code, compiled anew, and of NumPy."""
     native, plain = (GraphFunction(function, backend=name, cache=False) for name in ("numba", "numpy"))
     return float(np.max(np.abs(native(*arguments) - plain(*arguments))))
 
 
 def self_test() -> Iterator[tuple[str, str | None]]:
-    """What is tried, and what is wrong with it."""
+    """Run small tests. Yield the name of each, and None or a text about its failure."""
     x = np.linspace(0.1, 2.0, 1000)
     matrix = np.eye(20) + 0.01
     tests: dict[str, tuple[Callable[..., Any], Any]] = {
@@ -106,7 +107,7 @@ def self_test() -> Iterator[tuple[str, str | None]]:
 
 
 def examine() -> int:
-    """Print what there is; 0 if all works."""
+    """Print the report on the installation. Return 0 if all tests pass."""
     print_line("numbagraph", f"{__version__} in {os.path.dirname(__file__)}")
     print_line("Python", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
     print_line("packages", versions(NEEDED))

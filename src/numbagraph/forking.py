@@ -1,4 +1,4 @@
-"""Locks, for processes that fork while another thread holds them: the child has only the thread that forked."""
+"""Locks for processes that fork while another thread holds them: the child has only the thread that forked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _locks: WeakSet[Any] = WeakSet()
 
 
 def new_lock() -> Any:
-    """A reentrant lock, which in a forked child is free if another thread had it.
+    """Return a reentrant lock, which in a forked child is free if another thread had it.
 
     So it is for data that can be used whatever such a thread had done, such as a table that is filled at the end.
     """
@@ -29,12 +29,12 @@ def _free_locks() -> None:
 
 
 importing: Any = threading.RLock()
-"""Held while modules are imported that are needed first by a call: Python itself does not see to it that what another
-thread is importing can be imported in a child."""
+"""A lock held while modules are imported that a call is the first to need: Python itself does not ensure that a module
+which another thread is importing can be imported in a child."""
 
 
 def import_module(path: str) -> ModuleType:
-    """A module that is needed first by a call."""
+    """Import a module that a call is the first to need."""
     with importing:
         return importlib.import_module(path)
 
@@ -44,9 +44,9 @@ _taken: list[Any] = []
 
 
 def hold_across_fork(lock: Any) -> None:
-    """Let `fork` wait for a lock, of data that nobody could use if a thread had left them half-changed.
+    """Let `fork` wait for a lock whose data would be of no use if a thread had left them half-changed.
 
-    Who has one of these locks takes none that was named before it.
+    A thread that has one of these locks takes none that was named before it.
     """
     _held.append(lock)
 

@@ -1,1 +1,1 @@
-"""What users call: graph_jit, derivatives, batches, loops, branches and callbacks."""
+"""The public interface: graph_jit, derivatives, batches, loops, branches and callbacks."""

@@ -1,4 +1,4 @@
-"""The arguments that a derivative is taken with respect to, as their numbers and names say."""
+"""The arguments that a derivative is taken with respect to, given by numbers and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Argnames = str | Iterable[str] | None
 
 
 class Positions:
-    """Which arguments a derivative is taken with respect to."""
+    """The arguments that a derivative is taken with respect to."""
 
     def __init__(self, function: Function, argnums: Argnums, argnames: Argnames) -> None:
         self.function = function
@@ -56,7 +56,7 @@ class Positions:
         return args, kwargs
 
     def _key(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> int | str:
-        """Where an argument that was named stands in a call: it may have been given by position."""
+        """The place of a named argument in a call: its name, or its number where it was given by position."""
         if name in kwargs:
             return name
         parameters = list(inspect.signature(self.function).parameters)
@@ -66,7 +66,7 @@ class Positions:
         raise TypeError(f"argnames names {name!r}, but {title} was called without that argument")
 
     def arrange(self, results: Sequence[Any]) -> Any:
-        """One result an argument, in the form in which `jax.grad` returns them."""
+        """Arrange results, one per argument, in the form in which `jax.grad` returns them."""
         positional = results[0] if self.single else tuple(results[: len(self.numbers)])
         if not self.names:
             return positional

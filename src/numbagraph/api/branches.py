@@ -165,7 +165,7 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
 
 
 def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:
-    """The results of the branch that a number says."""
+    """Return the results of the branch that a number selects."""
     return traced_branches(index, [as_traced(plain(each)) for each in functions], operands)
 
 
@@ -198,8 +198,8 @@ def traced_branches(index: Value, functions: Sequence[Function], operands: Seque
 
 
 class Side:
-    """The function of a branch. What Python or NumPy raise there, as for an index that is known to be out of bounds, is
-    an error of the program, which it raises where it takes the branch."""
+    """The function of a branch. An error that Python or NumPy raise there, as for an index that is known to be out of
+    bounds, becomes an error of the program, which it raises where it takes the branch."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -219,8 +219,8 @@ class Side:
 def with_unreached(
     bodies: Sequence[Body], names: Sequence[str], sides: Sequence[Side]
 ) -> tuple[list[Body], Sequence[str]]:
-    """Branches, of which those that always raise give what another one does, in its types; what others are called that
-    their results are compared with."""
+    """Replace branches that always raise by placeholders of another branch's results, in its types. Return the bodies,
+    and the name of the branch with which each one's results are compared."""
     found = next(
         (pair for pair, side in zip(zip(bodies, names, strict=True), sides, strict=True) if not side.raised), None
     )
@@ -234,7 +234,7 @@ def with_unreached(
 
 
 Fit: TypeAlias = Callable[[Value], Value]
-"""Converts an output of a branch to a type that all branches have in common."""
+"""A function that converts an output of a branch to a type that all branches have in common."""
 
 
 def fitted(outputs: Sequence[Value], fits: Sequence[Fit]) -> list[Value]:
@@ -242,7 +242,8 @@ def fitted(outputs: Sequence[Value], fits: Sequence[Fit]) -> list[Value]:
 
 
 def alike(bodies: Sequence[Body], names: Sequence[str]) -> list[Fit]:
-    """What gives the outputs of branches common types: numbers of Python take the dtype of what the others give."""
+    """Return functions that give the outputs of branches common types: numbers of Python take the dtype of other
+    branches' outputs."""
     first, title = bodies[0], names[0]
     fits = []
     for body, name in zip(bodies, names, strict=True):

@@ -1,4 +1,4 @@
-"""Python functions that are called while a compiled function runs: `pure_callback`."""
+"""Calls of Python functions while a compiled function runs: `pure_callback`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 
 class OnLeaves(Struct, eq=False):
-    """A function of trees as one of their leaves."""
+    """A function of trees as a function of their leaves."""
 
     function: Callable[..., Any]
     arguments: optree.PyTreeSpec
@@ -45,7 +45,7 @@ class OnLeaves(Struct, eq=False):
 
     @cached_property
     def _count(self) -> int | None:
-        """How many results there are, if they are the elements of a tuple."""
+        """The number of results, if they are the elements of a tuple; else None."""
         is_row = self.results.type is tuple and all(each.is_leaf() for each in self.results.children())
         return self.results.num_leaves if is_row else None
 
@@ -62,7 +62,8 @@ class OnLeaves(Struct, eq=False):
 
     @property
     def identity(self) -> Any:
-        """A method is another object each time that it is looked up."""
+        """A key for the function, by the parts of a method: a method is another object each time that it is looked
+        up."""
         parts = [getattr(self.function, name, None) for name in ("__self__", "__func__")]
         numbers = tuple(map(id, parts if None not in parts else [self.function]))
         return (*numbers, self.arguments, self.results)
@@ -184,7 +185,7 @@ class Rule(Struct, eq=False):
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """How errors speak of a function."""
+    """The name of a function and its place, for error texts."""
     code = getattr(function, "__code__", None)
     where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     return f"{getattr(function, '__qualname__', type(function).__qualname__)}{where}"
@@ -200,7 +201,7 @@ def operand(leaf: Any, source: Any) -> Value:
 
 
 def kinds_of(templates: Sequence[Any], source: Any) -> tuple[tuple[Kind, ...], list[Value]]:
-    """The types of results, and those lengths that are values."""
+    """The types of results, and the lengths in them that are values."""
     kinds, sizes = [], []
     for each in templates:
         if not hasattr(each, "shape") or not hasattr(each, "dtype"):

@@ -1,4 +1,4 @@
-"""Loops outside of traced functions: each is compiled once for the functions that it is given."""
+"""Loops outside of traced functions, which are compiled once for their functions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numbagraph.jit.graph_function import GraphFunction
 Function = Callable[..., Any]
 
 MOST_KEPT = 128
-"""Loops outside of traced functions that are kept compiled: they hold the functions that they were made of."""
+"""The greatest number of loops outside of traced functions that are kept compiled: they hold their functions."""
 
 _compiled: dict[Any, GraphFunction] = {}
 _lock = new_lock()
 
 
 def outside(function: Function, key: Any, make: Callable[[], Function]) -> GraphFunction:
-    """What runs a loop outside of traced functions: it is compiled once for each function that it is given, as long
+    """Return the compiled loop for a call outside of traced functions. It is compiled once for each function, as long
     as not too many others are used after it."""
     try:
         hash((function, key))

@@ -1,4 +1,4 @@
-"""`debug_print`: what traced functions print while they run."""
+"""`debug_print`: prints from traced functions while they run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 
 class Text(Struct, eq=False):
-    """What is printed: a text, and a tree of what it is filled with, some leaves of which are known."""
+    """A text to be printed, and a tree of the values that fill it, some leaves of which are known."""
 
     text: str
     spec: optree.PyTreeSpec
     leaves: tuple[Any, ...]
     places: tuple[int, ...]
-    """The leaves that are arrays, which come when it is printed."""
+    """The places of the leaves that are arrays, which are known when the text is printed."""
 
     def __call__(self, *arrays: Any) -> None:
         given = dict(zip(self.places, arrays, strict=True))

@@ -37,13 +37,13 @@ R = TypeVar("R")
 
 
 def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
-    """The leaves of a tree of tracers, arrays and numbers, as values of the current graph."""
+    """Return the leaves of a tree of tracers, arrays and numbers, as values of the current graph."""
     leaves, spec = flatten(tree)
     return [as_value(to_value(leaf)) for leaf in leaves], spec
 
 
 def values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
-    """The leaves of a tree that must have the structure of another one; the order of dicts is no part of it."""
+    """Return the leaves of a tree that must have the structure of another one; the order of dicts does not matter."""
 
     def mismatch(found: optree.PyTreeSpec) -> TypeError:
         return TypeError(f"{what} must have the structure of {like}: {expected}, not {found}")
@@ -56,7 +56,7 @@ def tree_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
 
 
 def arguments_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
-    """A tree of values as arguments of a function, which must not write into them."""
+    """Return a tree of values as arguments of a function, which must not write into them."""
     return optree.tree_unflatten(spec, [Tracer(value, argument=True) for value in values])
 
 
@@ -70,7 +70,7 @@ def require_differentiable(values: Sequence[Value], what: str) -> None:
 
 
 def differentiable(values: Sequence[Value], what: str) -> list[Value]:
-    """The points at which a derivative is taken: integers, such as those of ``p0=[1, 1]``, are taken as float64."""
+    """Return the points at which a derivative is taken: integers, such as those of ``p0=[1, 1]``, become float64."""
     float64 = np.dtype(np.float64)
     points = [
         registry["cast"].bind(value, dtype=float64, weak=value.type.weak) if value.dtype.kind in "iu" else value
@@ -246,7 +246,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def _vjp_of_arrays(inner: Function, primals: tuple[Any, ...], has_aux: bool) -> Any:
-    """`vjp` outside of a trace: the pullback is a compiled function of primals and cotangent."""
+    """Return `vjp` outside of a trace: the pullback is a compiled function of primals and cotangent."""
     result = GraphFunction(inner, mutates=())(*primals)
 
     @GraphFunction
@@ -258,7 +258,7 @@ def _vjp_of_arrays(inner: Function, primals: tuple[Any, ...], has_aux: bool) -> 
 
 
 def _like(value: Value, other: Value) -> Value:
-    """A tangent or cotangent in the dtype and shape of what it belongs to."""
+    """Convert a tangent or cotangent to the dtype and shape of its primal."""
     subject = f"{shapes.shape_text(value.shape)} must be {shapes.shape_text(other.shape)}, the shape of its primal"
     if value.ndim != other.ndim:
         raise shapes.ShapeError(f"a tangent of shape {subject}")

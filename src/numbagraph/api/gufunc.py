@@ -48,19 +48,19 @@ class Loop(NamedTuple):
         return cls(text, *(tuple(canonical_dtype(np.dtype(each)) for each in side) for side in (inputs, outputs)))
 
     def takes(self, values: Sequence[Value]) -> bool:
-        """Whether operands become those of the loop without loss, as NumPy has it."""
+        """Whether operands convert to those of the loop without loss, by NumPy's rules."""
         pairs = zip(values, self.inputs, strict=True)
         return all(np.can_cast(smallest(value), dtype, "safe") for value, dtype in pairs)
 
 
 def smallest(value: Value) -> np.dtype:
-    """The dtype of an operand, as far as it counts: a number of Python has only a kind."""
+    """The dtype of an operand that counts in promotion: a number of Python has only a kind."""
     kinds = {"b": np.bool_, "i": np.int8, "f": np.float16, "c": np.complex64}
     return np.dtype(kinds[value.dtype.kind]) if value.type.weak else value.dtype
 
 
 class Options(NamedTuple):
-    """How a call differs from one without options."""
+    """The options of a call, as far as they need a compiled function of their own."""
 
     moves: Moves | None = None
     dtype: np.dtype | None = None
@@ -70,7 +70,7 @@ PLAIN = Options()
 
 
 class GUFunc(Public):
-    """A generalised ufunc: what `gufunc` returns.
+    """A generalised ufunc. `gufunc` makes one.
 
     It has the attributes of a `numpy.ufunc`, and is called as one: with ``out``, ``axes``, ``axis``, ``keepdims``,
     ``dtype``, and, if it has no core dimensions, ``where``. Arguments with an ``__array_ufunc__`` of their own, such as
@@ -139,12 +139,13 @@ class GUFunc(Public):
 
     @property
     def signature(self) -> str | None:
-        """As of NumPy's ufuncs, None if there are no core dimensions."""
+        """The signature, as NumPy's ufuncs have it; None if there are no core dimensions."""
         return None if self.is_elementwise else str(self.cores)
 
     @property
     def types(self) -> list[str]:
-        """The dtypes that it takes, if they were declared. Otherwise it is compiled for what it meets."""
+        """The declared dtypes of operands and results. Without any, the ufunc is compiled for the dtypes of its
+        calls."""
         return [loop.text for loop in self.loops]
 
     @property
@@ -209,7 +210,7 @@ class GUFunc(Public):
         return result
 
     def _in_blocks(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-        """A call with arrays of dask, which itself reads plain signatures alone."""
+        """Call with arrays of dask, which itself reads plain signatures alone."""
         with importing:
             from dask.array import apply_gufunc  # noqa: PLC0415  an operand is of dask
 
@@ -249,7 +250,7 @@ class GUFunc(Public):
         return Options(moves, canonical_dtype(np.dtype(dtype)))
 
     def _variant(self, options: Options) -> GraphFunction:
-        """The compiled function for calls with these options."""
+        """Return the compiled function for calls with these options."""
         if options not in self._compiled:
             call = functools.partial(self._traced_call, options)
             functools.update_wrapper(call, self.core)
@@ -261,7 +262,7 @@ class GUFunc(Public):
         return self._traced(operands, options)
 
     def _into(self, out: Sequence[Any], result: Any, where: Any) -> Any:
-        """Put results where the caller wants them."""
+        """Write results into the caller's arrays, where the mask ``where`` is true, and return them."""
         results = result if self.nout > 1 else (result,)
         if where is not True and any(each is None for each in out):
             raise TypeError(f"{self.__name__}: where= leaves elements undefined, so it needs out=")
@@ -296,7 +297,8 @@ class GUFunc(Public):
         return tracers if self.nout > 1 else tracers[0]
 
     def _promoted(self, values: list[Value], options: Options) -> tuple[list[Value], Sequence[np.dtype] | None]:
-        """The operands in the dtypes that they are computed in, and those of the results, as far as someone said so."""
+        """Convert operands to the dtypes in which they are computed. Return them, and the dtypes of the results, if an
+        option or a declaration gives them."""
         dtype = options.dtype
         if dtype is not None and not self.loops:
             return [convert(each, dtype) for each in values], [dtype] * self.nout
@@ -309,7 +311,7 @@ class GUFunc(Public):
         raise TypeError(f"{self.__name__} does not take {found}: its dtypes are {', '.join(self.types)}")
 
     def _core_function(self, *arguments: Any) -> Any:
-        """The core, with the derivative that was given for it."""
+        """Call the core, with the derivative that was given for it."""
         returned = as_traced(self.core)(*arguments)
         if self.vjp is None:
             return returned
@@ -337,7 +339,7 @@ class GUFunc(Public):
         return [None if each is None else as_value(to_value(each)) for each, one in pairs if isinstance(one, Tracer)]
 
     def _placed(self, value: Value, axes: tuple[int, ...], *, kept: bool) -> Value:
-        """A result with its core dimensions where they are wanted; those that are kept have length 1."""
+        """Move the core dimensions of a result to their axes; dimensions that are kept have length 1."""
         if kept:
             value = registry["expand_dims"](value, tuple(range(-len(axes), 0)))
         return moved(value, axes, to_end=False)
@@ -351,7 +353,7 @@ class GUFunc(Public):
 
 
 def moved(value: Value, axes: tuple[int, ...], *, to_end: bool) -> Value:
-    """A value whose dimensions ``axes`` become the last ones, or the other way round."""
+    """Move the dimensions ``axes`` of a value to the end, or back from there."""
     last = tuple(range(-len(axes), 0))
     if axes == last:
         return value
@@ -359,7 +361,7 @@ def moved(value: Value, axes: tuple[int, ...], *, to_end: bool) -> Value:
 
 
 def moved_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape whose dimensions ``axes`` become the last ones."""
+    """Move the lengths of dimensions ``axes`` to the end of a shape."""
     moved = [axis % len(shape) for axis in axes]
     return (*(each for axis, each in enumerate(shape) if axis not in moved), *(shape[axis] for axis in moved))
 
@@ -385,7 +387,8 @@ def targets(out: Any, count: int, name: str) -> tuple[Any, ...]:
 
 
 def overriding(operands: Sequence[Any]) -> Iterator[Any]:
-    """Those operands that have an ``__array_ufunc__`` of their own, in the order in which NumPy asks them."""
+    """Yield the operands with an ``__array_ufunc__`` of their own, in the order in which NumPy calls it, and raise if
+    none of them has taken the call."""
     found: list[Any] = []
     for each in operands:
         method = getattr(type(each), "__array_ufunc__", np.ndarray.__array_ufunc__)

@@ -1,4 +1,4 @@
-"""Where the core dimensions of a call's operands and results stand: ``axes``, ``axis`` and ``keepdims`` of a gufunc."""
+"""The axes of the core dimensions of a call's operands and results: ``axes``, ``axis`` and ``keepdims`` of a gufunc."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Moves(NamedTuple):
 
 
 def moves_of(signature: Signature, name: str, ranks: Sequence[int], options: dict[str, Any]) -> Moves | None:
-    """What ``axes``, ``axis`` and ``keepdims``, which are taken out of ``options``, say about a call.
+    """Take ``axes``, ``axis`` and ``keepdims`` out of ``options``, and return the moves; None if there are none.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def moves_of(signature: Signature, name: str, ranks: Sequence[int], options: dic
 
 
 def core_counts(signature: Signature, keepdims: bool) -> list[int]:
-    """How many core dimensions each operand and result has, as the caller sees it."""
+    """The number of core dimensions of each operand and result, as the caller sees it."""
     inputs = list(map(len, signature.inputs))
     return [*inputs, *(inputs[0] if keepdims else len(each) for each in signature.outputs)]
 

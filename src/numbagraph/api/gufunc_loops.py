@@ -1,4 +1,4 @@
-"""Functions that are written as loops into their results, over all other dimensions of their operands."""
+"""Functions that are written as loops into their results, mapped over all other dimensions of their operands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def writes_results(function: Callable[..., Any], signature: Signature) -> bool:
 
 
 class LoopFunction:
-    """A core that Numba compiles, for the dtypes that it meets."""
+    """A core that Numba compiles, for the dtypes of each call."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class LoopFunction:
         return core.results(arrays)
 
     def sizes(self, lengths: Lengths) -> Lengths:
-        """The lengths of which ``core_shape`` says what they are."""
+        """The lengths that ``core_shape`` computes."""
         names = self.signature.open
         if not names:
             return {}
@@ -91,7 +91,7 @@ class LoopFunction:
     def cotangents(
         self, arrays: Sequence[Value], given: Sequence[Value], outputs: Sequence[np.dtype]
     ) -> list[Value | None]:
-        """The rule that was given, for each element."""
+        """Apply the given rule to each element, and return the cotangents."""
         vjp = self.vjp
         assert vjp is not None
         count, single = len(arrays), len(outputs) == 1
@@ -115,5 +115,5 @@ class LoopFunction:
 
 
 def argument(extent: Any) -> Any:
-    """A length as a function takes it."""
+    """Return a length in the form that a function takes."""
     return extent if isinstance(extent, int) else Tracer(extent)

@@ -30,7 +30,7 @@ P = ParamSpec("P")
 
 
 def _basis(value: Value) -> tuple[Value, Any]:
-    """All unit arrays of a value's shape, along a leading dimension, and how many they are."""
+    """Return all unit arrays of a value's shape, along a leading dimension, and their number."""
     count = shapes.product(value.shape)
     matrix = registry["eye"](count, dtype=value.dtype)
     return registry["reshape"](matrix, (count, *value.shape)), count
@@ -57,7 +57,7 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
 
 
 def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
-    """For each output the derivatives with respect to each point, of shape ``output.shape + point.shape``."""
+    """Return, for each output, the derivatives with respect to each point, of shape ``output.shape + point.shape``."""
     rows = []
     for output in outputs:
         require_differentiable([output], "a Jacobian")
@@ -90,7 +90,7 @@ def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[l
 
 
 def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> list[Value]:
-    """``values`` with their seed replaced by every unit array in turn, along a leading dimension."""
+    """Return ``values`` with their seed replaced by every unit array in turn, along a leading dimension."""
     mapped = batching.batch(values, seeds, count)
     return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
 

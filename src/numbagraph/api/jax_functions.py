@@ -1,4 +1,4 @@
-"""Functions that go to JAX and come from there: `to_jax` and `from_jax`. JAX is imported when they are used."""
+"""Conversions of functions to and from JAX: `to_jax` and `from_jax`. JAX is imported when they are used."""
 
 from __future__ import annotations
 

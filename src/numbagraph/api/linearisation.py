@@ -1,7 +1,8 @@
 """Derivatives of values with respect to points: values of a trace at which a function is differentiated.
 
-A point is an opaque leaf as long as its derivative is not complete. What is differentiated is rewritten first, and a
-rewriting that went through a point would leave another value in its place, on which no derivative depends.
+A point is an opaque leaf as long as its derivative is not complete. The outputs are rewritten before they are
+differentiated, and a rewriting that went through a point would leave another value in its place, on which no derivative
+depends.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ else:
 
 
 def at_points(values: Sequence[Value]) -> AbstractContextManager[Sequence[Value]]:
-    """Stand-ins for values, so that a derivative is taken with respect to their uses inside alone."""
+    """Replace values by stand-ins inside the block, so that a derivative is taken with respect to their uses there
+    alone."""
     trace = current_trace()
     assert trace is not None
     return opaque([trace.alias(value) for value in values])
@@ -35,7 +37,7 @@ def at_points(values: Sequence[Value]) -> AbstractContextManager[Sequence[Value]
 def prepared(
     outputs: Sequence[Value], points: Sequence[Value], branching: bool = False, beside: Sequence[Value] = ()
 ) -> list[Value]:
-    """The values in the form in which they should be differentiated: see `numbagraph.rewrite.pipeline.prepare`.
+    """Return the values in the form in which they should be differentiated: see `numbagraph.rewrite.pipeline.prepare`.
 
     With ``branching``, choices become branches, but in regions: what is the same in all steps of a loop leaves it, and
     no branch does.
@@ -55,7 +57,7 @@ def cotangents_of(
     branching: bool = False,
     beside: Sequence[Value] = (),
 ) -> list[Value]:
-    """Cotangents of ``points``, zero where nothing depends on them."""
+    """Return the cotangents of ``points``, zero for points on which no output depends."""
     found = autodiff.cotangents(prepared(outputs, points, branching, beside), given, points)
     return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
 

@@ -41,11 +41,12 @@ from numbagraph.tracing.tracer import Tracer, to_value, user_source
 Function = Callable[..., Any]
 ORDER = "buifc"
 ATTEMPTS = 4
-"""How often a body is traced until its carries keep their types: a weak number takes the dtype of what it becomes."""
+"""The greatest number of times that a body is traced until its carries keep their types: a weak number takes the dtype
+of the value that a step makes of it."""
 
 
 def described(what: str, function: Function) -> str:
-    """How errors speak of a function that a loop or a branch is given."""
+    """Return the name and place of a function of a loop or a branch, for error texts. Raise if it is no function."""
     if not callable(function):
         raise TraceError(f"{what} must be a function, not {type(function).__name__}\n  at {user_source()}")
     code = getattr(function, "__code__", None)
@@ -73,8 +74,8 @@ class Carry:
         return [Input(each.type, f"carry{number}") for number, each in enumerate(self.values)]
 
     def settle(self, after: Sequence[Value], what: str) -> bool:
-        """Whether the values after a step have the types of those before it. Numbers of Python that become others are
-        converted at the start, and the body must be traced again."""
+        """Return whether the values after a step have the types of those before it. If not, convert numbers of Python
+        at the start to the new type: the body must be traced again."""
         settled = True
         for number, (before, now) in enumerate(zip(self.values, after, strict=True)):
             self._require_shape(before, now, what)
@@ -103,12 +104,12 @@ class Carry:
         )
 
     def fitted(self, after: Sequence[Value]) -> list[Value]:
-        """The values after a step, in the types that are carried."""
+        """Convert the values after a step to the types that are carried."""
         return [now if old.type.weak else convert(now, old.dtype) for now, old in zip(after, self.values, strict=True)]
 
 
 def whole_number(number: Any, what: str) -> Value:
-    """An integer as one of Python's."""
+    """Return an integer as one of Python's."""
     value = as_value(to_value(number))
     if value.ndim or value.dtype.kind not in "iu":
         raise TraceError(f"{what} is an integer, not {value.type}\n  at {user_source()}")
@@ -213,7 +214,7 @@ def scan(
 
 
 class Manner(Struct):
-    """How a scan goes."""
+    """The options of a scan: its direction, its unrolling, and the results that it keeps."""
 
     reverse: bool = False
     unroll: int = 1
@@ -224,7 +225,7 @@ class Manner(Struct):
 def traced_scan(
     f: Function, init: Any, xs: Any, length: Any, how: Manner, user: Function | None = None
 ) -> tuple[Any, Any]:
-    """``scan`` in a trace. ``user`` is the function that errors speak of, if ``f`` is a part of it."""
+    """Trace ``scan``. ``user`` is the function that errors name, if ``f`` is a part of it."""
     what = described("the step", f if user is None else user)
     carry, sequences = Carry(init), Sequences(xs, length)
 
@@ -246,7 +247,7 @@ def traced_scan(
 
 
 def settled(step: Function, carry: Carry, sequences: Sequences, what: str) -> tuple[list[Input], Body]:
-    """The body of a loop, traced until the types of what it carries stay, and its parameters."""
+    """Trace the body of a loop until the types of its carries stay. Return its parameters, and the body."""
     for _ in range(ATTEMPTS):
         parameters = [*carry.parameters(), *sequences.parameters()]
         trees = [optree.tree_unflatten(carry.spec, parameters[: len(carry.values)])]
@@ -285,7 +286,8 @@ def loop_results(
 
 
 def scan_with_lags(f: Function, init: Any, xs: Any, length: Any, lags: tuple[int, ...], how: Manner) -> tuple[Any, Any]:
-    """The last values are carried one by one, and move on by one place in each step."""
+    """Trace a scan whose step takes values of several steps ago: the last values are carried one by one, and move on by
+    one place in each step."""
     if not lags or min(lags) < 1:
         raise ValueError(f"lags are how many steps ago a value was, from 1 on, not {lags}")
     depth = max(lags)

@@ -28,12 +28,12 @@ from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import any_traced
 
 BUDGET = 0.2
-"""Seconds of calls after which no more are made."""
+"""The seconds of calls after which no more calls are made."""
 
 LEAST_CALLS, MOST_CALLS = 3, 1000
 
 COPIED = tuple(2**exponent for exponent in range(15, 28, 2))
-"""The bytes that are moved to measure the bandwidth of copies: from first-level caches to memory."""
+"""The numbers of bytes that are moved to measure the bandwidth of copies: from first-level caches to memory."""
 
 ELEMENT = np.dtype(np.float64)
 
@@ -130,13 +130,13 @@ def as_compiled(function: Callable[..., Any]) -> GraphFunction[..., Any]:
 
 
 class Measured:
-    """A version, compiled to be measured, and what its calls gave."""
+    """A version that is compiled to be measured, and the measurements of its calls."""
 
     def __init__(self, traced: Traced, given: list[Any], name: str) -> None:
         self.traced = traced
         self.given = given
         self.elapsed: list[int] = []
-        """Nanoseconds of each call."""
+        """The nanoseconds of each call."""
         if traced.phases is None:
             self.programs = [TimedProgram.of(without_writes(traced))]
             self.run: Callable[..., Any] = make_callable([self.programs[0].make_plan(guarded=False)], name)
@@ -154,7 +154,8 @@ class Measured:
         return found
 
     def repeat(self) -> None:
-        """Call it until there is enough to take medians of; the first call, which met cold memory, does not count."""
+        """Call the version until there is enough to take medians of; the first call, which met cold memory, does not
+        count."""
         if self.traced.outputs.has_effects:
             return
         self.elapsed.clear()
@@ -167,7 +168,7 @@ class Measured:
             enough = is_long or calls == MOST_CALLS or (calls >= LEAST_CALLS and time.perf_counter() > end)
 
     def records(self, timed: TimedProgram) -> np.ndarray:
-        """The median of each number, over the calls."""
+        """The median of each measured number, over the calls."""
         return np.median(self._counted[timed], axis=0)
 
     def lengths(self, timed: TimedProgram) -> Mapping[Value, int]:
@@ -184,7 +185,7 @@ class Measured:
 
 
 def without_writes(traced: Traced) -> Specialisation:
-    """A version's program, all of whose results are new arrays."""
+    """Return a version's program in a form all of whose results are new arrays."""
     special = traced.specialisation
     assert special is not None
     signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
@@ -192,7 +193,7 @@ def without_writes(traced: Traced) -> Specialisation:
 
 
 def steps_of(timed: TimedProgram, records: np.ndarray, limits: Mapping[int, float]) -> dict[Step, ProfiledStep]:
-    """The steps that ran, with what was counted of them."""
+    """The steps that ran, with their measurements."""
     found = {}
     for watched, (nanoseconds, runs, moved, iterations) in zip(timed.watched, records, strict=True):
         if runs:
@@ -205,13 +206,13 @@ def steps_of(timed: TimedProgram, records: np.ndarray, limits: Mapping[int, floa
 
 
 def limit_of(moved: float, limits: Mapping[int, float]) -> float:
-    """The bandwidth of a copy that moves as many bytes, or else the most that was measured."""
+    """The bandwidth of a copy that moves as many bytes, or else the largest that was measured."""
     return next((rate for size, rate in limits.items() if size >= moved), list(limits.values())[-1])
 
 
 @cache
 def copy_rates(parallel: bool) -> Mapping[int, float]:
-    """The bandwidth of copies on this machine, by how many bytes are read and written; measured once."""
+    """The bandwidth of copies on this machine, by the number of bytes that are read and written; measured once."""
     copied = graph_jit(lambda x: x.copy(), parallel=parallel)
     return {size: copy_rate(copied, size) for size in COPIED}
 

@@ -1,4 +1,4 @@
-"""What transformations of functions return: a function that adds to a trace, and compiles itself outside of one."""
+"""Transformed functions: a function that adds to a trace, and compiles itself outside of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 
 
 def plain(function: Callable[P, R]) -> Callable[P, R]:
-    """The Python function behind a compiled one: inside a trace it is traced along."""
+    """Return the Python function behind a compiled one, so that an outer trace goes through it."""
     return function.function if isinstance(function, GraphFunction) else function
 
 
@@ -69,7 +69,7 @@ class Transformed(Public, Generic[P, R]):
 
     @property
     def compiled(self) -> GraphFunction[P, R]:
-        """What runs outside of traced functions."""
+        """The compiled function for calls outside of traced functions."""
         if self._compiled is None:
             self._compiled = GraphFunction(self, mutates=())
         return self._compiled
@@ -88,7 +88,7 @@ class Transformed(Public, Generic[P, R]):
     @overload
     def __get__(self: Transformed[Concatenate[T, Q], R], instance: T, owner: type | None = None) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """A method, as of a plain function."""
+        """Return a method, as a plain function does."""
         return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> tuple[Any, ...]:

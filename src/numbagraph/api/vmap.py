@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 class Requirements:
-    """What a function of one element requires: for a batch, it must hold for all elements. And the order of its
+    """The guards of a function of one element, which must hold for all elements of a batch, and the order of its
     effects."""
 
     def __init__(self) -> None:
@@ -46,10 +46,10 @@ class Requirements:
         self.trace = current_trace()
         self.before = self.trace.order if self.trace is not None else None
         self.order: Value | None = None
-        """Of effects, if there are any."""
+        """The order of effects, if there are any."""
 
     def take(self) -> None:
-        """What has been required so far no longer belongs to the trace."""
+        """Take the guards that have arisen so far out of the trace."""
         self.found = self.guards.guards[self.mark :]
         del self.guards.guards[self.mark :]
         conditions = [each.condition for each in self.found]
@@ -60,13 +60,13 @@ class Requirements:
         self.found = [replace(guard, condition=each) for guard, each in zip(self.found, conditions, strict=True)]
 
     def along(self, arrays: Mapping[Value, Value], size: Extent) -> None:
-        """Require the same of a batch with one more dimension."""
+        """Extend the guards to a batch with one more dimension."""
         self.found = batch_guards(self.found, dict(arrays), size)
         if self.order is not None:
             self.order = batch([self.order], dict(arrays), size)[0][0]
 
     def give(self) -> None:
-        """Let it belong to the trace."""
+        """Add the guards to the trace."""
         for guard in self.found:
             self.guards.add(guard)
         if self.trace is not None and self.order is not None:
@@ -74,7 +74,7 @@ class Requirements:
 
 
 class Unmapped:
-    """The axis of what is the same for all elements; None would be no leaf of a tree."""
+    """The axis of an argument that is the same for all elements; None would be no leaf of a pytree."""
 
 
 UNMAPPED = Unmapped()
@@ -229,8 +229,8 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
 def over_batches(
     function: Callable[[list[Value]], Sequence[Value]], operands: Sequence[Value], ranks: Sequence[int], name: str
 ) -> list[Value]:
-    """``function`` of each operand's last dimensions, as many as ``ranks`` says; all others are those of a batch, and
-    broadcast."""
+    """Apply ``function`` to the last dimensions of operands, as many of each as ``ranks`` says; all other dimensions
+    are those of a batch, and broadcast."""
     leading = [operand.shape[: operand.ndim - rank] for operand, rank in zip(operands, ranks, strict=True)]
     loops = shapes.broadcast_shapes(leading, name)
     chains = [Chain(operand, rank, loops) for operand, rank in zip(operands, ranks, strict=True)]
@@ -249,7 +249,7 @@ def over_batches(
 
 
 class Chain:
-    """An operand, from its core to its whole: stand-ins with one dimension of the batch more each."""
+    """An operand at each stage from its core to its whole: stand-ins with one dimension of the batch more each."""
 
     def __init__(self, operand: Value, rank: int, loops: Sequence[Extent]) -> None:
         own = operand.shape[: operand.ndim - rank]
@@ -267,7 +267,8 @@ class Chain:
         self.stages.append(operand)
 
     def step(self, axis: int) -> tuple[Value, Value] | None:
-        """What takes the place of what for one dimension of the batch."""
+        """Return, for one dimension of the batch, the stand-in and the value that replaces it; None if the operand
+        lacks it."""
         if axis not in self.axes:
             return None
         stage = self.axes.index(axis)
@@ -275,7 +276,7 @@ class Chain:
 
 
 class Mapped:
-    """A function of cores, as a signature says, over all other dimensions of its operands."""
+    """A function of cores, given by a signature, that maps over all other dimensions of its operands."""
 
     def __init__(self, function: Function, signature: Signature, name: str) -> None:
         self.function = function
@@ -283,7 +284,7 @@ class Mapped:
         self.name = name
 
     def __call__(self, operands: Sequence[Value]) -> list[Value]:
-        """The results; each has the dimensions of the batch, and then its core."""
+        """Return the results; each has the dimensions of the batch, and then its core."""
         cores = self.signature.inputs
         if len(operands) != len(cores):
             raise TypeError(f"{self.name}: {self.signature} has {len(cores)} operands, and {len(operands)} are given")
@@ -301,7 +302,7 @@ class Mapped:
         ]
 
     def of_cores(self, arrays: Sequence[Value], operands: Sequence[Value], binding: Binding) -> list[Value]:
-        """The results for one element."""
+        """Return the results for one element."""
         rest = iter(arrays)
         arguments = [
             length_argument(operand) if core.parameter else Tracer(next(rest), argument=True)
@@ -319,7 +320,8 @@ class Mapped:
         return values
 
     def require_core(self, number: int, value: Value, core: CoreShape, binding: Binding) -> None:
-        """Require that a result has the shape that the signature says. Names that no operand has, it says itself."""
+        """Require that a result has the shape in the signature. Names that no operand has take their lengths from the
+        result."""
         text = f"{self.name}: result {number} has shape {shapes.shape_text(value.shape)}, and should have {core} in "
         text += f"{self.signature}, with {', '.join(f'{k} = {shapes.resolve(v)}' for k, v in binding.lengths.items())}"
         if value.ndim != len(core):
@@ -338,13 +340,13 @@ def length_of(value: Value) -> Extent:
 
 
 def length_argument(value: Value) -> Any:
-    """A length as the function takes it: a Python integer, if it is known."""
+    """Return a length as the function takes it: a Python integer, if it is known."""
     extent = shapes.resolve(value)
     return extent if isinstance(extent, int) else Tracer(extent)
 
 
 def completed(value: Value, core: CoreShape, binding: Binding) -> Value:
-    """An operand with all of its core's dimensions: those that are missing have length 1, others are repeated."""
+    """Return an operand with all of its core's dimensions: missing ones get length 1, others are repeated."""
     absent = tuple(axis for axis, each in enumerate(core, start=-len(core)) if each.label in binding.missing)
     if absent:
         value = registry["expand_dims"](value, absent)
@@ -357,7 +359,7 @@ def completed(value: Value, core: CoreShape, binding: Binding) -> Value:
 
 
 def pulled_back(vjp: Callable[..., Any], name: str, g: Any, y: Any, operands: Sequence[Any]) -> Sequence[Any]:
-    """The cotangent of each operand, by the rule that a user gave for the function of this name."""
+    """Return the cotangent of each operand, by a user's rule for the function of this name."""
     with left_out():
         found = vjp(g, y, *operands)
     found = found if isinstance(found, (tuple, list)) else (found,)
@@ -450,7 +452,7 @@ def vectorize(
 
 
 def with_positions(excluded: Iterable[int | str], function: Function) -> frozenset[int | str]:
-    """Positions and names of arguments, with the positions of those that were named."""
+    """Return positions and names of arguments, with the positions of those that were named."""
     chosen = frozenset(excluded)
     parameters = enumerate(inspect.signature(function).parameters)
     return chosen | {position for position, name in parameters if name in chosen}

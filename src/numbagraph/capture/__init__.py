@@ -1,1 +1,2 @@
-"""Functions as they are written, with Python's loops, branches and assignments, as functions that can be traced."""
+"""Converts functions as they are written, with Python's loops, branches and assignments, to functions that can be
+traced."""

@@ -42,7 +42,8 @@ def code_of(code: CodeType) -> CodeType:
 
 
 def convert(function: FunctionType, operators: Any) -> FunctionType:
-    """A function of Python's with its control flow as calls of ``operators``; its globals and closure are its own."""
+    """Return a function of Python's with its control flow as calls of ``operators``; its globals and closure are its
+    own."""
     if is_converted(function):
         return function
     code = code_of(function.__code__)
@@ -62,7 +63,8 @@ def is_users(function: FunctionType) -> bool:
 
 
 def traceable(function: Any, operators: Any) -> Any:
-    """The converted form of what a user calls, where Python code of theirs stands behind it; otherwise the same."""
+    """Return the converted form of a callable, if it is written in Python code of the user's; otherwise the
+    callable."""
     function = getattr(function, "py_func", function)  # of a function that Numba compiles
     if isinstance(function, functools.partial):
         return functools.partial(traceable(function.func, operators), *function.args, **function.keywords)
@@ -82,7 +84,7 @@ def traceable(function: Any, operators: Any) -> Any:
 
 
 def with_own_lists(thing: Any, given: Sequence[Any]) -> Any:
-    """An object of a dataclass, whose lists that its fields have made were made here."""
+    """Return an object of a dataclass; note the lists that its default factories have made as made here."""
     for each in dataclasses.fields(thing):
         held = vars(thing).get(each.name)
         if each.default_factory in (list, deque) and held is not None and not any(held is other for other in given):
@@ -91,8 +93,8 @@ def with_own_lists(thing: Any, given: Sequence[Any]) -> Any:
 
 
 def constructor(kind: Any, operators: Any) -> Any:
-    """What makes an object of a user's class, whose ``__init__`` may make arrays of traced lengths, and loop. In a
-    loop or a branch objects are made as they are."""
+    """Return a function that makes an object of a user's class, whose ``__init__`` may make arrays of traced lengths,
+    and loop; in a loop or a branch return the class itself."""
     start = getattr(kind, "__init__", None)
     is_plain = kind.__new__ is object.__new__ and not issubclass(kind, BaseException)
     if not is_plain or not isinstance(start, FunctionType) or not is_users(start):

@@ -1,4 +1,5 @@
-"""What converted functions call: truth, branches, loops, elements and assignments, of traced values or of Python's."""
+"""Operators that converted functions call: truth, branches, loops, elements and assignments, of traced values or
+Python's."""
 
 from __future__ import annotations
 
@@ -152,7 +153,7 @@ def pick(variables: dict[str, Any], *names: str) -> list[Any]:
 
 
 def defined(variable: Any, name: str) -> Any:
-    """A variable that is read where some path leads on which nothing was assigned to it."""
+    """Return a variable that is read; where some path assigned nothing to it, the program raises UnboundLocalError."""
     if not isinstance(variable, Possibly) or variable.absent is not UNDEFINED:
         return variable
     message = f"cannot access local variable {name!r} where it is not associated with a value"
@@ -160,12 +161,12 @@ def defined(variable: Any, name: str) -> Any:
 
 
 def assigned(variable: Any) -> Any:
-    """A variable that has been assigned to on each path that leads here."""
+    """Return a variable that has been assigned to on each path that leads here."""
     return variable.value if isinstance(variable, Possibly) and variable.absent is UNDEFINED else variable
 
 
 def returned(value: Any) -> Any:
-    """What a function returns: one of its paths has given it."""
+    """Return the result of a function, which one of its paths has assigned."""
     value = assigned(value)
     return None if value is UNDEFINED else settled_in(value)
 
@@ -218,7 +219,7 @@ def is_(left: Any, right: Any) -> Any:
 
 
 def is_sequence(value: Any, length: int) -> bool:
-    """Whether a pattern of elements takes a value: NumPy's arrays are no sequences."""
+    """Whether a pattern of elements matches a value: NumPy's arrays are no sequences."""
     return (
         isinstance(value, collections.abc.Sequence)
         and not isinstance(value, (str, bytes, bytearray))
@@ -227,8 +228,8 @@ def is_sequence(value: Any, length: int) -> bool:
 
 
 def binary(name: str, left: Any, right: Any) -> Any:
-    """An operator, which a sparse array from outside would not leave to a traced array on its right, nor a
-    list that is repeated."""
+    """Apply an operator, in place of Python where a sparse array from outside would not leave it to a traced array on
+    its right, or where a list is repeated."""
     left, right = resolved(left), resolved(right)
     if name == "mul" and is_repetition(left, right):
         return times(left, right)
@@ -253,7 +254,8 @@ def try_(*parts: Any) -> State:
 
 
 def call(function: Any) -> Any:
-    """What stands for a function in converted code. Converted functions may be called outside of a trace, too."""
+    """Return the replacement of a function that converted code calls. Converted functions may be called outside of a
+    trace, too."""
     if current_trace() is None:
         return function
     function = required(function)
@@ -326,15 +328,15 @@ def queue(iterable: Any = (), maxlen: int | None = None) -> Any:
 
 
 def call_with_generator(function: Any) -> Any:
-    """The same, for a call some of whose arguments are generators."""
+    """Return the replacement of a function for a call some of whose arguments are generators."""
     return with_generator(function, call) if current_trace() is not None else function
 
 
 def of_required(function: Function) -> Function:
-    """The same function, none of whose arguments is None."""
+    """Return the function for arguments that are required not to be None."""
     return lambda *args, **kwargs: function(*required_in(args), **required_in(kwargs))
 
 
 def converted(function: Any) -> Any:
-    """A function that is defined in converted code is converted with it."""
+    """Return a function that is defined in converted code: it has been converted with this."""
     return function

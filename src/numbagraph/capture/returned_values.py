@@ -1,4 +1,4 @@
-"""Results that are None, or another text, as numbers of the program say."""
+"""Results that are None, or one of several texts, depending on numbers of the program."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from numbagraph.capture.values.traced_keys import Defaulting
 from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node
 
 LISTS = (Buffered, Lists, Row, Defaulting)
-"""What Python's lists, dicts and sets are while their lengths are traced."""
+"""Classes that stand for Python's lists, dicts and sets while their lengths are traced."""
 
 
 class Decided:
-    """A number, and what it decides about: a value that is None where it is false, or which of some texts it is."""
+    """A number, and the value that depends on it: a value that is None where the number is false, or one of some
+    texts."""
 
     __slots__ = ("number", "options", "value")
 
@@ -28,7 +29,7 @@ class Decided:
 
 
 def with_numbers(tree: Any) -> Any:
-    """What a function returns, with such numbers beside what they decide about."""
+    """Return the results of a function, with `Decided` in place of values that may be None and of chosen texts."""
     leaves, spec = flatten(tree)
     if any(isinstance(each, (Outgrown, *LISTS)) for each in leaves):
         tree = optree.tree_map(with_list, tree, is_leaf=is_list, none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]

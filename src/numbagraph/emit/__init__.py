@@ -1,1 +1,1 @@
-"""From a program of loop nests to LLVM."""
+"""The emission of LLVM for programs of loop nests."""

@@ -1,4 +1,5 @@
-"""What the loops of a nest accumulate: which loops a reduction is over, whether it sums blocks, and partial results."""
+"""The accumulators of a loop nest: the loops that a reduction is over, whether it sums in blocks, and partial
+results."""
 
 from __future__ import annotations
 

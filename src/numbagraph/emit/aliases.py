@@ -1,8 +1,8 @@
-"""What LLVM is told of arrays that share no memory.
+"""Metadata for LLVM about arrays that share no memory.
 
-The arrays that a program reads and does not write are in memory that it never writes: an argument that is updated in
-its place shares memory with no other one. So its loads of these have no alias in one scope, which everything that a
-region calls is in. Both are said of each other within one function: where LLVM inlines that, it copies the scope.
+An array that a program only reads lies in memory that the program never writes: an argument that is updated in place
+shares memory with no other one. So loads from such arrays have ``noalias`` with a scope to which the other accesses of
+the function, and its calls, belong. Both marks stand in one function: where LLVM inlines it, it copies the scope.
 """
 
 from __future__ import annotations
@@ -25,6 +25,6 @@ class Distinct(ir.MDValue):
 
 
 def scope(function: ir.Function) -> ir.MDValue:
-    """A list of one scope, which is that of what a function calls."""
+    """A list of one alias scope, to which the writes and the calls of a function belong."""
     module = function.module
     return module.add_metadata([Distinct(module, f"written by {function.name}", Distinct(module, "numbagraph"))])

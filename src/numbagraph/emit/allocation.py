@@ -15,13 +15,14 @@ _TYPES = {"take": ir.FunctionType(POINTER, [I64]), "give": ir.FunctionType(ir.Vo
 
 
 def memory_function(emitter: Emitter, name: str) -> ir.Function:
-    """``take(size)`` gives aligned memory, or null; ``give(pointer)`` returns it."""
+    """Declare a function of the pool: ``take(size)`` returns aligned memory, or null; ``give(pointer)`` returns it to
+    the pool."""
     type_ = _TYPES[name]
     return emitter.function(f"{MEMORY}{name}", type_.return_type, list(type_.args), pure=False)
 
 
 def define_with_malloc(module: ir.Module) -> None:
-    """Give the functions that a module declares bodies of their own, for code in which no address may stand."""
+    """Define the pool's functions that a module declares by malloc and free, for code that must not hold addresses."""
     for name, define in (("take", _define_take), ("give", _define_give)):
         function = module.globals.get(f"{MEMORY}{name}")
         if isinstance(function, ir.Function) and function.is_declaration:
@@ -30,7 +31,8 @@ def define_with_malloc(module: ir.Module) -> None:
 
 
 def _define_take(emitter: Emitter, size: ir.Value) -> None:
-    """What malloc gave is kept right before the memory that is handed out."""
+    """Emit the body of ``take``. The pointer that malloc returned is kept right before the memory that is handed
+    out."""
     builder = emitter.builder
     room = builder.add(size, ir.Constant(I64, 2 * ALIGNMENT))
     block = builder.call(emitter.function("malloc", POINTER, [I64], pure=False), [room])

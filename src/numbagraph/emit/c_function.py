@@ -12,11 +12,11 @@ from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
 from numbagraph.ir.types import BOOL, real_dtype
 
 REFUSED, CHECK_FAILED = 1, 2
-"""What the function returns when its arguments do not fit each other, and when an index was out of bounds."""
+"""The return codes of the function where its arguments do not fit each other, and where an index was out of bounds."""
 
 
 def argument_types(leaf: Leaf) -> list[ir.Type]:
-    """What an argument is in C. A complex number is two reals: how C passes it by value depends on the platform."""
+    """The C types of an argument. A complex number is two reals: how C passes it by value depends on the platform."""
     if isinstance(leaf, ArrayLeaf) and leaf.ndim:
         return [POINTER, *[I64] * leaf.ndim]
     part = memory_type(real_dtype(leaf.dtype))
@@ -26,7 +26,7 @@ def argument_types(leaf: Leaf) -> list[ir.Type]:
 def emit_c_function(
     module: ir.Module, name: str, leaves: tuple[Leaf, ...], results: int, begin: Callable[[ir.IRBuilder], ProgramCall]
 ) -> None:
-    """Emit ``int32 name(arguments..., results...)``; ``begin`` gives the call that it makes."""
+    """Emit ``int32 name(arguments..., results...)``; ``begin`` returns the call that it makes."""
     types = [each for leaf in leaves for each in argument_types(leaf)] + [POINTER] * results
     function = ir.Function(module, ir.FunctionType(I32, types), name)
     builder = ir.IRBuilder(function.append_basic_block("entry"))

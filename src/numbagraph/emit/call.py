@@ -16,7 +16,7 @@ from numbagraph.ir.abi import ArrayLeaf, NativeSignature
 from numbagraph.ir.structs import Struct
 
 EXTERNAL = "numbagraph."
-"""External symbols with this prefix are bound by us; all others are the process's own."""
+"""The prefix of external symbols that numbagraph binds; all others are the process's own."""
 
 THREADS = "numbagraph.threads."
 """The prefix of external symbols that are functions of the pool of threads."""
@@ -33,7 +33,7 @@ class LinkedVersion(Struct):
     program: ir.Function
     captured: Sequence[np.ndarray]
     guards: int
-    """How many conditions ``shapes`` checks."""
+    """The number of conditions that ``shapes`` checks."""
 
 
 class ProgramCall:
@@ -58,7 +58,7 @@ class ProgramCall:
         self.any_one: ir.Value = ir.Constant(I1, 0)
 
     def _table(self, type_: ir.Type, count: int) -> ir.Value:
-        """Room on the stack, which a call inside a loop takes once."""
+        """Allocate a table on the stack, in the entry block, so that a call inside a loop allocates it only once."""
         table = self._slot(ir.ArrayType(type_, max(count, 1)))
         zero = ir.Constant(I32, 0)
         return self.builder.gep(table, [zero, zero], inbounds=True)
@@ -81,7 +81,7 @@ class ProgramCall:
         self._put(self.data, leaf, self.builder.bitcast(slot, POINTER))
 
     def array(self, leaf: int, pointer: ir.Value, extents: Sequence[ir.Value], strides: Sequence[ir.Value]) -> None:
-        """Pass an array; ``strides`` (in bytes) are only asked for when the leaf is strided."""
+        """Pass an array; ``strides`` (in bytes) are only needed if the leaf is strided."""
         layout = self.signature.leaves[leaf]
         assert isinstance(layout, ArrayLeaf)
         assert len(extents) == layout.ndim
@@ -94,7 +94,8 @@ class ProgramCall:
             self.any_one = self.builder.or_(self.any_one, is_one)
 
     def prepare(self) -> ir.Value:
-        """Check the guards and find the lengths of the results: 0, or a number from 1 on, through all versions."""
+        """Check the guards and compute the lengths of the results. Return 0, or a number from 1 on that identifies the
+        failed guard, counted through all versions."""
         code = self._of_version(self._shapes)
         if self.refuses_one:
             refused = ir.Constant(I32, 1 + self.versions[0].guards)
@@ -106,7 +107,7 @@ class ProgramCall:
         return [self.builder.load(self._entry(self.lengths, begin + axis)) for axis in range(self.ranks[result])]
 
     def run(self, pointers: Sequence[ir.Value]) -> ir.Value:
-        """Run the program, with the results' memory; gives its return code."""
+        """Run the program with the results' memory; return its return code."""
         for position, pointer in enumerate(pointers):
             self._put(self.results, position, self.builder.bitcast(pointer, POINTER))
         return self._of_version(
@@ -114,7 +115,7 @@ class ProgramCall:
         )
 
     def _of_version(self, emit: Callable[[LinkedVersion], ir.Value]) -> ir.Value:
-        """What the version gives that fits the arguments."""
+        """Emit the code of each version, of which the one that fits the arguments runs, and return its value."""
         if len(self.versions) == 1:
             return emit(self.versions[0])
         general, usual = self.builder.append_basic_block("general"), self.builder.append_basic_block("usual")
@@ -149,12 +150,12 @@ class ProgramCall:
 
 
 def external_functions(module: ir.Module) -> dict[str, ir.Function]:
-    """The external symbols of ours that a module needs."""
+    """The external symbols of a module that numbagraph binds."""
     return {each.name: each for each in module.functions if each.is_declaration and each.name.startswith(EXTERNAL)}
 
 
 def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, int]], address: Address) -> None:
-    """Give every external symbol of ours a body, which calls what stands at its address in this process.
+    """Give every external symbol that numbagraph binds a body, which calls the function at its address in this process.
 
     Mathematical functions bring their code with them: the caller's code can be kept on disk then.
     """

@@ -1,6 +1,6 @@
-"""Loops with all their checks, which run where one will fail. Each is a function of its own without optimisation: where
-it stands, LLVM would optimise what surrounds its steps, too. A program mostly does without: it has such a function made
-and compiled when it first needs it."""
+"""Loops with all their checks, which run where a check will fail. Each is a function of its own without optimisation:
+inline, LLVM would optimise the code around its steps, too. A program rarely needs such a function, so it is made and
+compiled on first use."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from numbagraph.loops.control_steps import Carried, Loop, Region, taken
 
 
 class Given(StraightLine):
-    """The code of such a function. It is given numbers and addresses one by one: tables whose address another function
-    knows are in memory."""
+    """The code of the function of a loop with checks. Its numbers and addresses are passed one by one: a table whose
+    address another function knows stays in memory."""
 
     def __init__(self, function: ir.Function, signature: NativeSignature, numbers: dict[Scalar, ir.Value]) -> None:
         super().__init__(function, signature, ())
@@ -38,7 +38,7 @@ class Given(StraightLine):
 
 
 def numbers_of(loop: Loop) -> Iterator[Scalar]:
-    """The numbers that the code of a loop asks for."""
+    """The numbers that the code of a loop uses."""
     for buffer in loop.buffers():
         yield from buffer.extents
     yield from (each for each in (*loop.operands(), loop.trips) if isinstance(each, Scalar))
@@ -46,7 +46,7 @@ def numbers_of(loop: Loop) -> Iterator[Scalar]:
 
 @contextmanager
 def on_copies(line: StraightLine, loop: Loop | None) -> Iterator[dict[Buffer, ir.Value]]:
-    """Copies of the arrays that a loop updates where they lie, which take their place when it has ended."""
+    """Let a loop update copies of the arrays that it updates in place, and copy them back once it has ended."""
     updated = [] if loop is None else [each.last for each in loop.carried if updates(each)]
     sizes = {each: bytes_of(line, each) for each in updated}
     moved: dict[Buffer, ir.Value] = {}
@@ -88,7 +88,8 @@ class CheckedLoop:
         self.type = ir.FunctionType(I32, [each.type for each in self.arguments])
 
     def _slots(self) -> list[tuple[Carried, ir.Value]]:
-        """Where the function leaves numbers. The version without checks keeps its own in registers."""
+        """The carried numbers and the stack slots where the function leaves them. The version without checks keeps its
+        own in registers."""
         builder, found = self.line.code.builder, []
         for each in self.loop.carried:
             if isinstance(each.initial, Buffer):
@@ -126,13 +127,13 @@ class CheckedLoop:
 
     @property
     def symbol(self) -> str:
-        """The name behind a digest of what the function is given: other code than this has other names."""
+        """The name of the function, with a digest of its arguments: other arguments make another name."""
         given = "\n".join(map(str, self.arguments))
         return f"{self.name}:{hashlib.sha256(given.encode()).hexdigest()[:16]}"
 
     def call_deferred(self, program: str) -> str:
-        """Call the function by its address, which is loaded by the program's name and its symbol when it is first
-        needed; gives the symbol."""
+        """Call the function by its address, which is loaded on first use by the program's name and the function's
+        symbol. Return the symbol."""
         line, symbol, module = self.line, self.symbol, self.line.function.module
         slot = ir.GlobalVariable(module, POINTER, f"{self.name}.known")
         slot.linkage, slot.initializer = "internal", ir.Constant(POINTER, None)
@@ -145,7 +146,7 @@ class CheckedLoop:
 
 
 def with_region(line: StraightLine, loop: Loop, region: Region) -> Loop:
-    """A loop with another body, which may make what is carried in other places: it has memory of its own then."""
+    """Return a loop with another body, which may make its carries in other places: it gets memory of its own then."""
     carried = []
     for place, each in enumerate(loop.carried):
         takes = taken(region, place)

@@ -16,19 +16,20 @@ from numbagraph.intrinsics.emitters.emitter import I64
 from numbagraph.loops.ir import Call, Kernel
 
 GRAIN = 200_000
-"""The work of a chunk, in additions by the costs that ops declare."""
+"""The work of a chunk, in additions, by the costs that ops declare."""
 
 THRESHOLD = 1_000_000
-"""The work from which on a loop is cut."""
+"""The work from which on a loop is cut into chunks."""
 
 MOST_CHUNKS = 256
 
 LINE = 64
-"""Elements of which a chunk of an innermost loop has a multiple, so that no two chunks write to one line of cache."""
+"""The number of elements of which a chunk of an innermost loop has a multiple, so that no two chunks write to one line
+of cache."""
 
 
 def work_of(code: StraightCode, members: Sequence[Kernel | Call]) -> ir.Value:
-    """What nests and calls do, in additions."""
+    """The work of nests and calls, in additions."""
     builder, total = code.code.builder, ir.Constant(I64, 0)
     for each in members:
         if isinstance(each, Call):

@@ -24,15 +24,17 @@ from numbagraph.loops.ir import Call, Kernel
 
 WORK_OF_STEP = 16
 MOST_UNCOUNTED = 16
-"""Steps that cost as much as one of the loop around them."""
+"""The number of steps up to which a loop does not count its work: they cost as much as one step of the loop around
+them."""
 WORK_OF_CALL = 64
-"""For each element: products of matrices take as many operations as these have rows."""
+"""The factor on the work of a step with calls: products of matrices take, for each element, as many operations as they
+have rows."""
 
 MOST_INLINED_FIRST = 1000
-"""Instructions."""
+"""The number of instructions up to which a region is inlined before other optimisations."""
 
 Rows = tuple[ir.Value, ir.Value]
-"""Where the first row of an array is, and how many bytes lie between two."""
+"""The address of the first row of an array, and the bytes between two rows."""
 
 ZERO, ONE = ir.Constant(I64, 0), ir.Constant(I64, 1)
 NULL = ir.Constant(POINTER, None)
@@ -43,14 +45,14 @@ class RegionFunctions(Struct):
 
     region: Region
     run: ir.Function
-    """``i32 run(data, meta, results, memory, patience)``, as a program that is given memory for its temporaries, and
-    where its loops count their work."""
+    """``i32 run(data, meta, results, memory, patience)``: a program to which the caller passes memory for its
+    temporaries, and the counter of its loops' work."""
     memory: ir.Function | None
-    """``i64 memory(data, meta)``: the bytes that these need beyond the stack, if they do; -1 where that is no number of
-    63 bits."""
+    """``i64 memory(data, meta)``: the bytes that the temporaries need beyond the stack; -1 where that is no number of
+    63 bits. None if they need none."""
 
     lasting: frozenset[int]
-    """The inputs that are in memory of whoever called the program."""
+    """The inputs whose memory belongs to the caller of the program."""
 
 
 def inline_first(region: RegionFunctions) -> RegionFunctions:
@@ -62,7 +64,7 @@ def inline_first(region: RegionFunctions) -> RegionFunctions:
 
 
 class Tables:
-    """What regions are called with: the addresses and lengths of operands, and the addresses of results."""
+    """The tables that regions take: the addresses and lengths of operands, and the addresses of results."""
 
     def __init__(self, line: StraightLine, region: Region, results: int) -> None:
         self.line = line
@@ -127,8 +129,8 @@ class Tables:
         self.line.leave_if(builder.icmp_signed("!=", code, ir.Constant(I32, 0)), code, leave_record)
 
     def record(self, functions: RegionFunctions, step: ir.Value) -> None:
-        """Leave a record of a step, at a position that is reached once. What is in the tables is passed on: what a loop
-        carries could not be in registers if another function knew where they are."""
+        """Record a failed step, at a position that is reached once. The contents of the tables are passed, not their
+        address: if another function knew it, carries could not be in registers."""
         operands: list[ir.Value] = [step]
         for number, leaf in enumerate(functions.region.graph.inputs):
             address = self.get(self.data, number)
@@ -145,7 +147,7 @@ class Tables:
     def run_step(
         self, functions: RegionFunctions, memory: ir.Value, step: ir.Value, results: ir.Value | None = None
     ) -> None:
-        """The same in a loop: memory whose size changes from step to step is taken here."""
+        """Call the region of a loop's step. Memory whose size changes from step to step is taken here."""
         if not functions.region.varies:
             self.run(functions, memory, results, step)
             return
@@ -227,7 +229,7 @@ class LoopEmitter:
         self.finish()
 
     def work(self) -> ir.Value:
-        """What a step costs, in elements that it reads and writes, roughly. Loops inside count their own work."""
+        """A rough cost of a step, in elements that it reads and writes. Inner loops count their own work."""
         members = list(self.loop.body.program.body.members())
         work: ir.Value = ir.Constant(I64, WORK_OF_STEP)
         if not any(isinstance(each, Call) or (isinstance(each, Kernel) and each.loops) for each in members):
@@ -276,7 +278,7 @@ class LoopEmitter:
             yield memory
 
     def keep_first(self) -> None:
-        """Store what arrays are before the first step, where that is wanted."""
+        """Store the values of arrays before the first step, where these are wanted."""
         for each, size in zip(self.loop.carried, self.sizes, strict=True):
             if each.before is not None and isinstance(each.initial, Buffer):
                 row = self.row(each.before, ZERO)
@@ -286,8 +288,8 @@ class LoopEmitter:
 
     @contextmanager
     def steps(self, patience: Patience, memory: ir.Value) -> Iterator[ir.Value]:
-        """The blocks of a loop around what is emitted inside, which is given the number of the step: as long as a
-        condition holds."""
+        """Emit the blocks of a loop around the code that is emitted inside, which gets the number of the step. The loop
+        runs as long as a condition holds."""
         assert self.condition is not None
         counter = patience.counter()
         with self.blocks("step", ZERO, ONE) as (step, go_on):
@@ -297,7 +299,7 @@ class LoopEmitter:
         patience.spend_rest(step)
 
     def counted_steps(self, patience: Patience) -> AbstractContextManager[ir.Value]:
-        """The same for a number of steps that is known."""
+        """Emit the blocks of a loop with a known number of steps, around the code that is emitted inside."""
         most = self.loop.most
         if self.loop.uninterruptible:
             return self.few_steps(patience, 0)
@@ -307,7 +309,7 @@ class LoopEmitter:
 
     @contextmanager
     def few_steps(self, patience: Patience, most: int) -> Iterator[ir.Value]:
-        """Steps that are so few that nobody asks for signals before their end."""
+        """Emit a loop of so few steps that it does not poll for signals."""
         with self.blocks("step", ZERO, ONE) as (step, go_on):
             go_on(self.builder.icmp_signed("<", step, self.trips))
             yield step
@@ -316,8 +318,8 @@ class LoopEmitter:
 
     @contextmanager
     def strips(self, patience: Patience) -> Iterator[ir.Value]:
-        """The same for many steps. The loop is strip-mined: nothing in the inner one of two loops
-        asks for signals, so LLVM sees what a loop by hand would be, and vectorises it."""
+        """Emit a loop of many steps. It is strip-mined: the inner one of two loops does not poll for signals, so LLVM
+        sees a plain loop, and vectorises it."""
         builder, most = self.builder, patience.steps()
         with self.blocks("strip", ZERO, most) as (start, go_on):
             go_on(builder.icmp_signed("<", start, self.trips))
@@ -333,7 +335,8 @@ class LoopEmitter:
     def blocks(
         self, name: str, start: ir.Value, stride: ir.Value, copies: int = 1
     ) -> Iterator[tuple[ir.Value, Callable[[ir.Value], None]]]:
-        """A loop around what is emitted inside, which is given an index, and what emits the test whether it goes on."""
+        """Emit a loop around the code that is emitted inside, which gets an index and a function that emits the test
+        whether the loop goes on."""
         builder, function = self.builder, self.line.function
         header, body, done = (function.append_basic_block(each) for each in (name, "body", "done"))
         before = builder.block
@@ -383,7 +386,8 @@ class LoopEmitter:
             tables.put(tables.results, number, self.row(buffer, step))
 
     def counted(self, each: Carried, step: ir.Value) -> ir.Value:
-        """What an integer is before a step, where each step adds a stride to it. Products wrap as the sums do.
+        """The value of a carried integer before a step, if each step adds a stride to it. The product wraps as the sums
+        do.
 
         It is computed anew: LLVM does not see that a number which is carried through both of the strip-mined loops is
         an induction variable, and vectorises no remainder of a loop that leaves one behind.
@@ -392,8 +396,8 @@ class LoopEmitter:
         return self.builder.add(self.line.scalar(each.initial), self.builder.mul(step, ir.Constant(I64, each.stride)))
 
     def target(self, each: Carried, step: ir.Value) -> ir.Value:
-        """Where a step stores what an array becomes: the last step where the loop's result is; those before it where
-        the next one finds it, in one of two memories, or in the row of what is stored of each step."""
+        """The address where a step stores a carried array: in the last step the loop's result; before it one of two
+        buffers, where the next step finds it, or the row of the array that stores every step."""
         builder, last, other = self.builder, self.bases[each.last], self.bases[each.other]
         if self.condition is not None:
             even = builder.icmp_signed("==", builder.and_(step, ONE), ZERO)
@@ -406,7 +410,7 @@ class LoopEmitter:
         return builder.select(builder.icmp_signed("==", builder.and_(left, ONE), ZERO), last, other)
 
     def carry_on(self) -> None:
-        """What a step has made is what the next one takes."""
+        """Let the next step take the results of this one."""
         tables = self.tables
         for number, each in enumerate(self.loop.carried):
             if each.takes == number or each.stride is not None:
@@ -423,7 +427,7 @@ class LoopEmitter:
         self.line.code.store(number, typed(self.line, target, like), like.dtype)
 
     def finish(self) -> None:
-        """Bring what is carried to where the results are, where it is not there."""
+        """Copy carried values to the memory of the results, where they are not there yet."""
         tables = self.tables
         self.keep_exchanged()
         for number, (each, size) in enumerate(zip(self.loop.carried, self.sizes, strict=True)):
@@ -440,7 +444,7 @@ class LoopEmitter:
                 self.move_number(found, last, each.last)
 
     def keep_exchanged(self) -> None:
-        """Bring results out of each other's memory, where arrays have changed places and several of them are wanted."""
+        """Copy results out of each other's memory, where arrays have changed places and several of them are wanted."""
         tables, builder = self.tables, self.builder
         for number, (each, size) in enumerate(zip(self.loop.carried, self.sizes, strict=True)):
             if each.takes in (None, number) or each.other is each.last:
@@ -458,7 +462,7 @@ def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: R
 
 
 def run_branch(line: StraightLine, branch: Branch, regions: Sequence[RegionFunctions]) -> None:
-    """Emit a branch: below 0 the first region runs, beyond the last that one."""
+    """Emit a branch. A number below 0 selects the first region, one that is too large the last."""
     builder, tables = line.code.builder, Tables(line, branch.regions[0], len(branch.outputs))
     for number, operand in enumerate(branch.operands):
         tables.constant(number, operand)

@@ -1,5 +1,5 @@
-"""Early exits of reductions that one element may decide, as `any` by one that is true: the loop ends behind the strip
-that has it."""
+"""Early exits of reductions that a single element may decide, as a true one decides `any`: the loop ends behind the
+strip that has it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numbagraph.intrinsics.emitters.emitter import I1, I64, Emitter, llvm_consta
 from numbagraph.loops.ir import Kernel, Reduction
 
 STRIP = 8192
-"""Elements after which the loop asks: many, so that a strip runs in vectors, and that asking takes no time."""
+"""The elements after which the loop tests for an early exit: so many that a strip runs in vectors, and that the test
+takes no time."""
 
 
 def may_end_early(kernel: Kernel) -> bool:

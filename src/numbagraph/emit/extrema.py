@@ -14,8 +14,8 @@ from numbagraph.intrinsics.emitters.ir import Load
 from numbagraph.loops.ir import Reduction, targets
 
 AT_ONCE = 32
-"""Elements that are compared with an extremum before it is asked whether one is equal: a branch for each vector would
-often be foretold wrongly."""
+"""The elements that are compared with an extremum between two tests whether one is equal: a branch for each vector
+would often be mispredicted."""
 
 BITS = ir.IntType(AT_ONCE)
 
@@ -23,7 +23,7 @@ NOWHERE = ir.Constant(I64, -1)
 
 
 class Searches:
-    """Those for the positions of extrema along the innermost loop of a nest, which runs in blocks.
+    """The searches for the positions of extrema along the innermost loop of a nest, which runs in blocks.
 
     The loop over a block only computes its extremum, and is one that LLVM vectorises. What is merely read is found
     again, behind the last block, by comparing the elements of the best block with the extremum. What is computed need
@@ -38,15 +38,15 @@ class Searches:
         found = [each for each in outputs if each in nest.peaks]
         waiting = [each for each in found if isinstance(each.value, Load) and not nest.choices.copied]
         self.best_blocks = {each: nest.allocate(I64) for each in waiting}
-        """Where the best blocks begin, as far as there are any."""
+        """The slots that hold where the best blocks begin, as far as there are any."""
         for slot in self.best_blocks.values():
             outer.builder.store(NOWHERE, slot)
 
     def emit_block(
         self, start: ir.Value, stop: ir.Value, before: Emitter, emit: Callable[[ir.Value, ir.Value, Emitter], Emitter]
     ) -> Emitter:
-        """What is accumulated of a block, by the loop that ``emit`` makes; but an extremum of real numbers alone, some
-        of them at once: whether one is NaN is then asked once, and not of each pair."""
+        """Emit the accumulation of a block by the loop that ``emit`` makes. A single extremum of real numbers is taken
+        of several vectors at once, so that NaN is looked for once, and not in each pair."""
         outputs = self.nest.kernel.outputs
         (output,) = self.best_blocks if len(self.best_blocks) == 1 else (None,)
         if output is None or len(outputs) > 1 or output.value.dtype.kind != "f" or not self.is_vector(output):
@@ -59,7 +59,8 @@ class Searches:
     def peak_vectors(
         self, start: ir.Value, stop: ir.Value, before: ir.IRBuilder, output: Reduction, few: ir.Block, after: ir.Block
     ) -> None:
-        """Store the extremum of at least so many elements, and go on to ``after``; of fewer, to another block."""
+        """Store the extremum of a block, and go on to ``after``; if it has too few elements for vectors, go on to
+        another block."""
         nest, known, predicate = self.nest, dict(self.nest.scalars.values), output.reducer.predicate
         head, done = (nest.function.append_basic_block(name) for name in ("peak", "whole"))
         last = before.sub(stop, ir.Constant(I64, AT_ONCE), flags=("nsw",))
@@ -90,7 +91,7 @@ class Searches:
         nest.scalars.values = known
 
     def load_vector(self, first: ir.Value, code: Emitter, output: Reduction) -> ir.Value:
-        """The elements from one on."""
+        """The vector of the elements from ``first`` on."""
         load, builder = output.value, code.builder
         assert isinstance(load, Load)
         self.go_to(first, code)
@@ -99,7 +100,7 @@ class Searches:
         return builder.load(pointer, align=load.dtype.itemsize)
 
     def look_up(self, start: ir.Value, stop: ir.Value, before: Emitter, output: Reduction) -> Emitter:
-        """Behind a block: remember it, or search it, if it is better than all before."""
+        """Emit the code behind a block: if it is better than all before, remember it, or search it at once."""
         nest, builder = self.nest, before.builder
         best, position = (builder.load(pointer) for pointer in nest.states[output])
         peak, dtype = builder.load(nest.peaks[output]), output.value.dtype
@@ -116,7 +117,7 @@ class Searches:
         return before
 
     def finish(self, end: ir.Value, before: Emitter) -> Emitter:
-        """Behind all blocks: search those that were remembered."""
+        """Search the blocks that were remembered, once all blocks have run."""
         nest = self.nest
         for output, slot in self.best_blocks.items():
             builder = before.builder
@@ -203,7 +204,7 @@ class Searches:
         return ir.IRBuilder(few)
 
     def go_to(self, place: ir.Value, code: Emitter) -> None:
-        """Let what is emitted be about an element, and stand in some code."""
+        """Set the index of the element and the block to which the following code is emitted."""
         self.nest.scalars.values[self.nest.kernel.loops[self.depth]] = place
         self.nest.preheaders[self.depth + 1 :] = [code]
 

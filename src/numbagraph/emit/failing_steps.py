@@ -1,4 +1,5 @@
-"""Which steps of loops leave a record where they fail (`Tables.record`), for `numbagraph.runtime.failures`."""
+"""The choice of steps of loops that leave a record where they fail (`Tables.record`), for
+`numbagraph.runtime.failures`."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from numbagraph.ops.control.operands import may_fail
 
 
 def leaves_record(region: Region) -> bool:
-    """Whether what a step was given is still there when it fails, as far as that decides whether and how it fails: an
-    array that the loop updates where it lies may have been overwritten by then."""
+    """Whether the operands of a step are intact when it fails, as far as they decide whether and how it fails: an array
+    that the loop updates in place may have been overwritten by then."""
     if not region_fails(region):
         return False
     overwritten = {region.graph.inputs[leaf.leaf] for leaf, _ in region.program.donations if leaf.leaf is not None}
@@ -22,7 +23,7 @@ def leaves_record(region: Region) -> bool:
 
 
 def decisive(graph: Graph) -> Iterator[Value]:
-    """What decides whether and how a region fails."""
+    """The values that decide whether and how a region fails."""
     yield from guard_values(graph.guards)
     for value in graph.order:
         if isinstance(value, Node) and may_fail(value):

@@ -22,9 +22,9 @@ from numbagraph.ops.callback import CALLBACKS, REPORT
 VECTOR = F64.as_pointer()
 TABLE = POINTER.as_pointer()
 WRONG_SIZE, GOOD, FAILED, BAD_GRADIENT, BAD_VALUE, FATAL = -1, 0, 1, 3, 4, -2
-"""What a sampler is told: errors above 0 are those of a point, and another point may be tried."""
+"""The status codes for a sampler. Those above 0 concern one point: another point may be tried."""
 UNHEARD, REJECTED, ENDED = 0, 1, 2
-"""What a watcher answers: there is no sampler, the point is rejected, or the sampler is ended from outside."""
+"""The answers of a watcher: there is no sampler, the point is rejected, or the sampler is ended from outside."""
 
 
 class VectorPart(Struct):
@@ -48,7 +48,7 @@ class HeldArgument(Struct):
 
 
 class PointLayout(Struct):
-    """How the arguments and the results of a program lie in vectors."""
+    """The layout of a program's arguments and results in vectors."""
 
     size: int
     """The length of the vector of arguments."""
@@ -57,7 +57,7 @@ class PointLayout(Struct):
     sizes: tuple[int, ...]
     """The lengths of the vectors of results; a number is one of length 1."""
     copies: tuple[tuple[VectorPart, VectorPart], ...] = ()
-    """Parts of results that have the elements of other ones."""
+    """The parts of results that repeat other parts: pairs of the original and the copy."""
     with_point: bool = False
     """Whether the first vector of results begins with the arguments."""
     varying: tuple[int, ...] = ()
@@ -65,7 +65,7 @@ class PointLayout(Struct):
 
     @property
     def work(self) -> int:
-        """How many elements there are to be read: an estimate of the time that a call takes."""
+        """The number of elements to be read: an estimate of the time that a call takes."""
         return self.size + sum(prod(each.shape) for each in self.arguments if isinstance(each, HeldArgument))
 
 
@@ -128,7 +128,7 @@ def copy(builder: ir.IRBuilder, source: ir.Value, target: ir.Value, count: int) 
 
 
 def default_record(module: ir.Module, name: str) -> ir.GlobalVariable:
-    """Where the address of the record stands that is used when a caller gives none."""
+    """The global variable with the address of the record that is used when a caller passes none."""
     found = module.globals.get(f"{name}.record")
     if found is None:
         found = ir.GlobalVariable(module, POINTER, f"{name}.record")
@@ -142,8 +142,8 @@ def record_or_default(builder: ir.IRBuilder, name: str, record: ir.Value) -> ir.
 
 
 def call_watcher(builder: ir.IRBuilder, name: str, code: ir.Value, size: ir.Value, x: ir.Value) -> ir.Value:
-    """Tell what watches over a sampler, ``int32 name.watcher(int32 code, uint64 size, double *x)``, of a call that
-    failed, and return its answer."""
+    """Report a failed call to a sampler's watcher, ``int32 name.watcher(int32 code, uint64 size, double *x)``, and
+    return the watcher's answer."""
     kind = ir.FunctionType(I32, [I32, I64, VECTOR]).as_pointer()
     found = ir.GlobalVariable(builder.module, kind, f"{name}.watcher")
     found.initializer = ir.Constant(kind, None)
@@ -155,7 +155,7 @@ def is_answer(builder: ir.IRBuilder, answer: ir.Value, expected: int) -> ir.Valu
 
 
 def emit_sampled(module: ir.Module, name: str, run: ir.Function, layout: PointLayout) -> None:
-    """Emit what a sampler calls.
+    """Emit the function that a sampler calls.
 
     With a value and its gradient as results, that is ``int64 name.sampled(uint64 size, x, gradient, value, record)``;
     with one vector of results, ``int64 name.sampled(uint64 size, uint64 count, x, out, record)``.
@@ -234,13 +234,13 @@ def store_ones(builder: ir.IRBuilder, vector: ir.Value, size: int) -> None:
 
 
 def error_of(builder: ir.IRBuilder, code: ir.Value) -> ir.Value:
-    """What a program's return code, which is not below 0, is to a sampler."""
+    """Convert a program's return code, which is not below 0, to a status code for a sampler."""
     good = builder.icmp_signed("==", code, ir.Constant(I32, 0))
     return builder.select(good, ir.Constant(I64, GOOD), ir.Constant(I64, FAILED))
 
 
 def report(builder: ir.IRBuilder, code: ir.Value) -> None:
-    """Let an exception be printed that a Python function has raised and that is set: a sampler cannot raise it."""
+    """Let an exception that a Python function has set be printed: a sampler cannot raise it."""
     if any(name.startswith(CALLBACKS) for name in builder.module.globals):
         raised = builder.icmp_signed("==", code, ir.Constant(I32, INTERRUPTED))
         with builder.if_then(raised, likely=False):
@@ -272,7 +272,8 @@ def all_finite(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
 
 
 def emit_entry(module: ir.Module, name: str, run: ir.Function, layout: PointLayout) -> None:
-    """Emit ``name.vector.shapes`` and ``name.vector.program``: the same, as `numbagraph.ir.abi` has it.
+    """Emit ``name.vector.shapes`` and ``name.vector.program``: the interface of `numbagraph.ir.abi` for a flattened
+    point.
 
     The only argument is the vector. The first result is a number, and the others are vectors.
     """

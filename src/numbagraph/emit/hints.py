@@ -1,4 +1,4 @@
-"""What LLVM's loop vectoriser is told of a loop, where it would choose badly or take its time to choose."""
+"""Hints to LLVM's loop vectoriser, for loops in which it would choose badly or take long to choose."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from numbagraph.loops.masked_tails import depending_on
 from numbagraph.loops.parallel import cost_of_operation
 
 BLOCK = 512
-"""Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
-NumPy's pairwise sum."""
+"""The number of elements in a block of a compensated sum: long enough to hide the compensation, short enough to be
+about as accurate as NumPy's pairwise sum."""
 
 LANES = 8
-"""Accumulators of a reduction that reads with strides, as many as NumPy has."""
+"""The number of accumulators of a reduction that reads with strides: as many as NumPy has."""
 
 INTERLEAVED = 4
-"""Vectors of accumulators of a plain sum: as many as hide the latency of an addition."""
+"""The number of vectors of accumulators of a plain sum: as many as hide the latency of an addition."""
 
 LITTLE = 1.25
-"""Operations for each load or store that take less time than these, where they wait for memory."""
+"""The number of operations for each load or store that take less time than the access, where that waits for memory."""
 
 SHORTEST_ROW = 6
-"""Numbers that are worth a vector of their own. Shorter rows are faster in vectors across them."""
+"""The least number of elements of a row for which a vector along the row pays. Shorter rows are faster in vectors
+across them."""
 
 
 def reduces_with_strides(kernel: Kernel) -> bool:
@@ -87,23 +88,25 @@ def reads_short_rows(kernel: Kernel) -> bool:
 
 
 def hints_outside(kernel: Kernel, *, plain: bool) -> dict[str, int]:
-    """What LLVM is told of the loops around the innermost one; ``plain``: no mathematical function stands there."""
+    """The hints for the loops around the innermost one; ``plain``: their bodies call no mathematical function."""
     if plain and reads_short_rows(kernel):
         return {"vectorize_enable": 0}  # once the inner loop is unrolled, LLVM would gather vectors across the rows
     return {}
 
 
 def hints_of_sums(kernel: Kernel, function: ir.Function, *, plain: bool) -> dict[str, int]:
-    """What LLVM is told of an innermost loop that only sums: the formulas of functions have latency of their own."""
+    """The hints for an innermost loop that only sums. Unless it is ``plain``, it needs no interleaving: the formulas of
+    functions have latency of their own."""
     lanes = lanes_of_sums(kernel, function)
     return {"vectorize_width": lanes, "interleave_count": INTERLEAVED if plain else 1} if lanes else {}
 
 
 def lanes_of_sums(kernel: Kernel, function: ir.Function) -> int:
-    """How many elements a vector of the innermost loop holds, if it does nothing but plain sums along memory.
+    """The number of elements in a vector of the innermost loop, if that does nothing but plain sums along memory;
+    otherwise 0, which leaves the choice to LLVM.
 
-    LLVM would find out for itself, and then add a second vector loop for the rest of a block: to say it is a fifth off
-    the time to compile. 0 where it is for LLVM to decide.
+    LLVM would find the same number, and then add a second vector loop for the rest of a block: the hint saves a fifth
+    of the time to compile.
     """
     width, dtypes = current_target().vector_bytes, {each.value.dtype for each in kernel.outputs}
     if width is None or len(dtypes) > 1 or not sums_along_memory(kernel) or calls_functions(function):

@@ -14,7 +14,7 @@ from numbagraph.loops.ir import Kernel, Reduction
 
 
 class Interface(Protocol):
-    """The arguments of a nest's function that come before the buffers and after the registers."""
+    """The part of a nest function's arguments that stands before the buffers and after the registers."""
 
     @property
     def range_types(self) -> tuple[ir.Type, ...]:
@@ -22,15 +22,15 @@ class Interface(Protocol):
         ...
 
     def has_slot(self, kernel: Kernel, output: Reduction) -> bool:
-        """Whether an argument says where a reduction leaves what it has accumulated."""
+        """Whether a reduction leaves its partial result at an address that is an argument."""
         ...
 
     def slot_type(self, output: Reduction) -> ir.Type:
-        """The type of that argument."""
+        """The type of a reduction's slot."""
         ...
 
     def bounds(self, kernel: Kernel, depth: int, arguments: list[ir.Value], scalars: ScalarEmitter) -> list[ir.Value]:
-        """Where a loop begins and ends."""
+        """The bounds of a loop: its first index, and its end."""
         ...
 
     def resume(self, emitter: Emitter, partial: Partial, accumulator: list[ir.Value], slot: ir.Value) -> None:
@@ -38,7 +38,7 @@ class Interface(Protocol):
         ...
 
     def leave(self, emitter: Emitter, partial: Partial, accumulator: list[ir.Value], slot: ir.Value) -> None:
-        """Store what an accumulator holds in a slot."""
+        """Store the content of an accumulator in a slot."""
         ...
 
 
@@ -64,7 +64,7 @@ class Whole(Struct):
         return [begin, scalars.value(loop.extent)]
 
     def resume(self, emitter: Emitter, partial: Partial, accumulator: list[ir.Value], slot: ir.Value) -> None:
-        """The accumulator begins anew."""
+        """Do nothing: the accumulator begins anew."""
 
     def leave(self, emitter: Emitter, partial: Partial, accumulator: list[ir.Value], slot: ir.Value) -> None:
         output = partial.output

@@ -16,22 +16,22 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 
 LONG = 50.0
-"""The cost of an operation, in additions, that is worth a branch. A branch that is predicted wrongly takes 15 to 20
+"""The cost of an operation, in additions, from which on a branch pays. A branch that is mispredicted takes 15 to 20
 cycles."""
 DEEPEST = 16
-"""Branches inside of each other. What is chosen further inside is computed with what is around it."""
+"""The depth of nested branches. A choice further inside is computed with the code around it."""
 
 Way = tuple[Scalar, int]
-"""A choice, and which of its two elements."""
+"""A choice, and the number of one of its two elements."""
 
 
 class Ways(Struct):
-    """What is computed in the branches of choices."""
+    """The scalars that are computed in the branches of choices."""
 
     inside: frozenset[Scalar] = frozenset()
-    """All that stands in a branch."""
+    """All scalars that are computed in a branch."""
     members: dict[Way, list[Scalar]] = field(default_factory=dict)
-    """What stands in each branch, operands first, without what stands in branches further inside."""
+    """The scalars of each branch, operands first, without those of branches further inside."""
 
     def are_of(self, choice: Scalar) -> bool:
         """Whether a choice has a branch."""
@@ -50,7 +50,7 @@ def is_long(each: Scalar) -> bool:
 
 
 def ways_of(roots: Sequence[Scalar], level: Callable[[Scalar], int]) -> Ways:
-    """What only one element of a choice needs, of the choices of which one element is long.
+    """Find the scalars that only one element of a choice needs, for the choices of which one element is long.
 
     ``level`` says in which loop a scalar is computed: what the loop of the choice does not change stays before it.
     """
@@ -101,7 +101,7 @@ def may_move(each: Scalar) -> bool:
 
 
 def worth_it(inside: dict[Scalar, Way]) -> dict[Scalar, Way]:
-    """The same with the ways alone in which something long is computed, directly or further inside."""
+    """Keep only the ways in which something long is computed, directly or further inside."""
     wanted: set[Way] = set()
     for each in inside:
         way = inside.get(each) if is_long(each) else None

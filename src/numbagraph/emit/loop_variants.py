@@ -1,4 +1,4 @@
-"""How the innermost loop of a nest is emitted: which variant suits what it reads and accumulates."""
+"""The variants of the innermost loop of a nest, chosen by what it reads and accumulates."""
 
 from __future__ import annotations
 
@@ -18,36 +18,39 @@ from numbagraph.loops.masked_tails import WITH_MASKS, depending_on, is_worth_mas
 from numbagraph.loops.outer_vectorisation import reduces_rows, runs_across
 
 MOST_COPIED = 8
-"""Arrays that are copied: each takes a few kilobytes of the stack."""
+"""The largest number of arrays that are copied: each takes a few kilobytes of the stack."""
 
 
 SHORT_ROW, SHORT_ROW_ACROSS = 32, 256
-"""Elements up to which what a nest sums is summed without blocks: in vectors along a row, and across rows."""
+"""The number of elements of a row up to which it is summed without blocks: in vectors along the row, and across
+rows."""
 
 MOST_INLINED = 6
-"""Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
-to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
+"""The number of mathematical functions of a nest whose code stands in its loop; further ones are called. Inlined, each
+takes up to 6 ms to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns
+by calls."""
 
 MOST_COPIES = 4
-"""Operations of an iteration that stands several times in a loop, for several rows."""
+"""The number of operations of an iteration up to which it stands several times in a loop, for several rows."""
 
 DIVISIONS = ("remainder", "floor_divide")
 
 COPIES = 4
-"""Steps of a loop that cannot be vectorised and stand one behind the other."""
+"""The number of copies of a step, one after the other, in a loop that cannot be vectorised."""
 
 
 class Choices(Struct):
-    """What has been decided about the innermost loop of a nest."""
+    """The decisions about the innermost loop of a nest."""
 
     copied: tuple[Load, ...]
-    """What is read with strides, and copied into memory of its own for each block."""
+    """The loads with strides whose elements are copied into memory of their own for each block."""
     delayed: dict[Scatter, tuple[Scalar, ...]]
-    """The scatters that wait until a block has been computed, and what is kept of each of its elements."""
+    """The scatters that wait until a block has been computed, and the scalars that are kept for each of its
+    elements."""
     strided: bool
-    """Whether it only accumulates what it reads with strides, and so in scalar lanes."""
+    """Whether the loop only accumulates elements that it reads with strides, and so runs in scalar lanes."""
     masked: bool
-    """Whether what is left of a row behind whole vectors is computed in masked vectors, and not one by one."""
+    """Whether the rest of a row, behind whole vectors, is computed in masked vectors, and not one by one."""
     joined: bool
     """Whether the innermost loop goes on from one row to the next."""
     across: bool
@@ -55,7 +58,7 @@ class Choices(Struct):
     several: bool
     """Whether several short rows are summed at a time, in vectors along them."""
     masked_sums: bool
-    """Whether what is left of a row behind whole blocks of vectors is summed in masked vectors."""
+    """Whether the rest of a row, behind whole blocks of vectors, is summed in masked vectors."""
 
     @property
     def short_row(self) -> int:
@@ -113,7 +116,7 @@ def may_leave(step: Step) -> bool:
 
 
 def strided_loads(kernel: Kernel) -> list[Load]:
-    """What the innermost loop reads with strides, if it computes mathematical functions of it.
+    """The loads with strides in the innermost loop, if mathematical functions are computed of them.
 
     LLVM widens a loop that reads with strides by gathering, and then each element takes five times as long. Where
     little is computed, a copy would take as long.
@@ -158,7 +161,8 @@ def delayed_scatters(kernel: Kernel) -> dict[Scatter, tuple[Scalar, ...]]:
 
 
 def kept_of(output: Scatter, inside: Container[Scalar]) -> tuple[Scalar, ...]:
-    """What changes along a loop: what is scattered, and the indices that take long."""
+    """The scalars to be kept for a delayed scatter, among those that change along the loop: its value, and the indices
+    that take long."""
     values = [output.value] if output.value in inside else []
     return (*values, *(each for each in output.indices if each in inside and is_faster_in_vectors(each)))
 

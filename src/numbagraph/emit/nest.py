@@ -38,14 +38,14 @@ from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
 
 WHOLE_VECTORS = 64
-"""Elements that are whole vectors of any dtype: the rest of a row has fewer."""
+"""A number of elements that fills whole vectors of any dtype: the rest of a row has fewer."""
 
 ALIGNED = "align 64"
-"""A nest begins a line of the cache: how fast a short loop is must not depend on the code before it in the module."""
+"""A nest begins a line of the cache: the speed of a short loop must not depend on the code before it in the module."""
 
 
 def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interface = WHOLE) -> KernelEmitter:
-    """Declare the function of a nest, and return what emits its body."""
+    """Declare the function of a nest, and return the emitter of its body."""
     owners = list(dict.fromkeys(buffer.owner for buffer in kernel.buffers()))
     externals: list[Scalar] = [each for each in kernel.scalars() if isinstance(each, (Register, LeafStride))]
     reductions = [each for each in kernel.outputs if isinstance(each, Reduction)]
@@ -96,7 +96,7 @@ class KernelEmitter:
         self.totals: dict[Reduction | Scan, list[ir.Value]] = {}
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
         self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
-        """Of elements that are read with strides, memory for those of one block, and the index of the first."""
+        """For each load with strides, memory for the elements of one block, and the index of the first."""
         self.kept: dict[Scatter, tuple[dict[Scalar, ir.Value], ir.Value]] = {}
         self.hidden_zero: ir.Value | None = None
         self._bind_arguments()
@@ -120,7 +120,7 @@ class KernelEmitter:
         self.slot_pointers = dict(zip(self.slots, arguments, strict=True))
 
     def arguments(self, code: Outside) -> list[ir.Value]:
-        """What a call of the function passes before the slots, from where the memory and the registers are."""
+        """The arguments of a call of the function, up to the slots, from ``code``, which makes the call."""
         return [*(code.base(owner) for owner in self.owners), *(code.external(each) for each in self.externals)]
 
     def partial(self, output: Reduction) -> Partial:
@@ -128,7 +128,7 @@ class KernelEmitter:
         return Partial(output, is_total=self.is_blocked(output) and not output.reducer.positional)
 
     def accumulator(self, output: Reduction) -> list[ir.Value]:
-        """Where the partial result of a reduction stands while the loops run."""
+        """The slots of a reduction's partial result while the loops run."""
         return self.totals.get(output) or self.states[output]
 
     # ---- what scalars use, and where they are emitted ----
@@ -153,7 +153,7 @@ class KernelEmitter:
         return self.preheaders[self.level(scalar)]
 
     def level(self, scalar: Scalar) -> int:
-        """How many loops must have been entered before the scalar has a value."""
+        """The number of loops that must have been entered before the scalar has a value."""
         if scalar not in self.levels:
             if isinstance(scalar, LoopIndex):
                 self.levels[scalar] = self.depth[scalar] + 1
@@ -165,7 +165,7 @@ class KernelEmitter:
         return self.levels[scalar]
 
     def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
-        """Without branches: a flag says whether a check has failed, and the first position is read where one has."""
+        """Compute a position without branches: a flag records a failed check, and the first position is read then."""
         builder, first = emitter.builder, ir.Constant(I64, 0)
         if signed:
             wrapped = builder.add(index, extent)
@@ -204,7 +204,7 @@ class KernelEmitter:
             builder.ret(builder.call(nest.function, [*self.range, *nest.arguments(self)]))
 
     def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
-        """What LLVM cannot see through: seeing a stride, it would only make the loop fast for a stride of one byte."""
+        """Hide a stride from LLVM, which would only make the loop fast for a stride of one byte if it saw it."""
         if not self.choices.strided or isinstance(step, ir.Constant):
             return step
         if self.hidden_zero is None:
@@ -235,8 +235,8 @@ class KernelEmitter:
         return Emitter(ir.IRBuilder(after))
 
     def first_summed(self) -> int | None:
-        """The depth from which on all loops are summed in blocks, if there is more than one loop: the bookkeeping of
-        blocks would weigh on short sums. What goes on in another range has the form of a sum in blocks."""
+        """The depth from which on all loops are summed in blocks; None for one loop, whose short sums the bookkeeping
+        would slow down. A reduction that goes on in another range has the form of a sum in blocks."""
         reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction) and self.is_blocked(each)]
         found = {first_reduced(self.kernel, each) for each in reductions if isinstance(each.reducer, Sum)}
         if len(found) != 1 or len(self.kernel.loops) < 2 or (self.range and 0 in found):
@@ -356,7 +356,7 @@ class KernelEmitter:
         return Emitter(ir.IRBuilder(after))
 
     def hints(self, masked: bool) -> dict[str, int]:
-        """What LLVM is told of the innermost loop."""
+        """The hints to LLVM for the innermost loop."""
         if not self.has_vectors:
             return {"vectorize_enable": 0}
         if self.choices.strided:  # scalar lanes: vectors would have to be gathered
@@ -455,7 +455,7 @@ class KernelEmitter:
         self.put(emitter, output, result, combine=outer_reduced)
 
     def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None:
-        """Write one element of an output's buffer, after combining it with what is there when asked."""
+        """Write one element of an output's buffer; with ``combine``, combine it with the element that is there."""
         if combine and output.reducer.positional:
             improve(self, emitter, output, Operand(value, output.value.dtype))
             return
@@ -478,7 +478,7 @@ class KernelEmitter:
         return emitter
 
     def emit_body(self) -> Emitter:
-        """What every iteration of the innermost loop does."""
+        """Emit the body of the innermost loop."""
         values = [self.scalars.value(output.value) for output in self.kernel.outputs]
         emitter = self.preheaders[-1]
         for output, value in zip(self.kernel.outputs, values, strict=True):

@@ -22,22 +22,23 @@ from numbagraph.loops.ir import Reduction
 from numbagraph.loops.masked_tails import WITH_MASKS
 
 VECTORS = 8
-"""Vectors of accumulators, which hide the latency of what is added to them."""
+"""The number of vectors of accumulators, which hide the latency of the operation that accumulates."""
 
 ROWS = 4
-"""Rows that are reduced side by side, for the same reason."""
+"""The number of rows that are reduced side by side, to hide that latency as well."""
 
 SHORTEST = 16
-"""Elements of a row along which vectors run: to mask the rest of a shorter one takes longer than it gains."""
+"""The least number of elements of a row along which vectors run: masking the rest of a shorter one takes longer than it
+gains."""
 
 ZERO = ir.Constant(I64, 0)
 
 
 class Strips:
-    """Strips of a nest's loop over rows."""
+    """The strips of a nest's loop over rows."""
 
     shortest = 0
-    """Elements of a row that is worth it."""
+    """The least length of a row that pays."""
 
     def __init__(self, nest: Nest, depth: int, inlining: Inlining) -> None:
         self.nest = nest
@@ -51,8 +52,8 @@ class Strips:
         return VECTORS * min(lanes_of(each.value.dtype) for each in self.outputs)
 
     def emit(self, begin: ir.Value, end: ir.Value) -> ir.Value:
-        """Emit them, and return the first row that is left. The last strip ends with the last row: some rows before it
-        may be reduced twice."""
+        """Emit the strips, and return the first row that is left. The last strip ends with the last row: some rows
+        before it may be reduced twice."""
         nest, builder = self.nest, self.code.builder
         self.length = nest.scalars.value(nest.kernel.loops[-1].extent)
         self.known = dict(nest.scalars.values)
@@ -80,7 +81,7 @@ class Strips:
         return builder.and_(found, builder.icmp_signed("!=", self.nest.scalars.value(packed.times), ZERO))
 
     def strip(self, first: ir.Value) -> None:
-        """Emit what is done with the rows from ``first`` on."""
+        """Emit the work on the rows from ``first`` on."""
         with self.lanes(first):
             self.open()
         with self.loop("column", ZERO, self.length) as column, self.lanes(first):
@@ -97,7 +98,7 @@ class Strips:
         self.nest.emit_body()
 
     def accumulators(self, output: Reduction) -> ir.Value:
-        """Memory for those of a strip."""
+        """Memory for the accumulators of a strip."""
         (identity,) = output.reducer.initial(output.value.dtype)
         return self.nest.allocate(ir.ArrayType(identity.type, self.rows))
 
@@ -113,13 +114,13 @@ class Strips:
 
     @contextmanager
     def lanes(self, first: ir.Value) -> Iterator[None]:
-        """A loop over the rows of a strip, which LLVM vectorises, around what is emitted inside."""
+        """Emit a loop over the rows of a strip, which LLVM vectorises, around the code that is emitted inside."""
         with self.loop("lane", ZERO, ir.Constant(I64, self.rows)) as lane:
             self.choose(first, lane)
             yield
 
     def choose(self, first: ir.Value, number: ir.Value) -> None:
-        """Let a row be the one that what follows is about."""
+        """Set the row that the following code works on."""
         nest, builder = self.nest, self.code.builder
         nest.scalars.values = dict(self.known)
         nest.scalars.values[nest.kernel.loops[-2]] = builder.add(first, number, flags=("nsw",))
@@ -130,7 +131,7 @@ class Strips:
     def loop(
         self, name: str, start: ir.Value, stop: ir.Value, stride: int = 1, hints: Mapping[str, int] | None = None
     ) -> Iterator[ir.Value]:
-        """A loop around what is emitted inside, which is given the index; LLVM is told the hints."""
+        """Emit a loop with hints to LLVM around the code that is emitted inside, which gets the index."""
         builder, function = self.code.builder, self.nest.function
         head, body, after = (function.append_basic_block(f"{name}.{each}") for each in ("head", "body", "end"))
         before = builder.block
@@ -149,7 +150,7 @@ class Strips:
 
 
 class FewRows(Strips):
-    """The same, with vectors along the rows."""
+    """Strips of few rows, with vectors along the rows."""
 
     shortest = SHORTEST
 

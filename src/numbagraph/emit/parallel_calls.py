@@ -119,7 +119,7 @@ class Region(Struct, frozen=False):
             partial.reset(emitter, values[f"slots{position}"])
 
     def run(self, emitter: Emitter, values: dict[str, ir.Value], task: ir.Function) -> ir.Value:
-        """Run several chunks, on several threads if there are; whether a check has failed, as a number."""
+        """Run the chunks, on several threads if there are several; return whether a check has failed, as a number."""
         builder = emitter.builder
         memory = self.allocate_copies(emitter, values) if self.nest.shared else None
         record = builder.alloca(self.record_type)
@@ -135,7 +135,7 @@ class Region(Struct, frozen=False):
         return builder.load(fields["failed"])
 
     def allocate_copies(self, emitter: Emitter, values: dict[str, ir.Value]) -> ir.Value:
-        """Memory for what chunks must not share."""
+        """Memory for the buffers that chunks must not share."""
         builder, total, offsets = emitter.builder, ir.Constant(I64, 0), []
         for position in range(len(self.nest.shared)):
             offsets.append(total)
@@ -148,7 +148,7 @@ class Region(Struct, frozen=False):
         return memory
 
     def add_copies(self, emitter: Emitter, position: int, output: Reduction, values: Values) -> None:
-        """Combine what every chunk has accumulated with what was there, in the order of the chunks."""
+        """Combine the copies of every chunk with the elements that were there, in the order of the chunks."""
         builder, buffer = emitter.builder, shared_buffer(output)
         target = elements(builder, values[self.argument_of(buffer)], buffer)
 

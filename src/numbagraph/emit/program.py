@@ -42,12 +42,12 @@ else:  # few programs have loops and branches, tiles, or chunks for threads
 
 
 class DeferredLoops(Struct):
-    """The loops with checks of a program that has them made and compiled when it first needs one."""
+    """The loops with checks of a program that compiles them on first use."""
 
     program: str
-    """What the program is known by to what loads them."""
+    """The name by which the program is loaded."""
     loops: dict[str, checked_code.CheckedLoop]
-    """By their symbols."""
+    """The loops by their symbols."""
 
 
 class ProgramEmitter:
@@ -62,9 +62,9 @@ class ProgramEmitter:
     ) -> None:
         self.line = line
         self.arena = arena
-        """Memory for the temporaries, if the caller gives it."""
+        """Memory for the temporaries, if the caller passes it."""
         self.deferred = deferred
-        """What takes the loops with checks that are not emitted here, if that is not done at once."""
+        """The record of loops with checks that are compiled on first use; None if they are emitted here."""
         self.code = line.code
         self.module = line.function.module
         self.program = program
@@ -157,7 +157,8 @@ class ProgramEmitter:
 
     @contextmanager
     def without_optimisation(self) -> Iterator[None]:
-        """What is emitted here runs where a check will fail: it may take its time, but not to compile."""
+        """Mark the functions that are emitted inside as not to be optimised: they run where a check will fail, and may
+        be slow, but must compile fast."""
         before = set(self.module.functions)
         yield
         for each in self.module.functions:
@@ -173,7 +174,7 @@ class ProgramEmitter:
     def region(
         self, given: Sequence[Operand | None], region: Region, name: str, module: ir.Module | None = None
     ) -> control_code.RegionFunctions:
-        """The functions of a region, which is ``given`` some operands; None stands for those that lie elsewhere in each
+        """The functions of a region, whose operands are ``given``. None stands for those that lie elsewhere in each
         step, and for numbers that follow from those of the step before."""
         module = module or self.module
         buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
@@ -209,12 +210,13 @@ class ProgramEmitter:
         return memory
 
     def inside(self, line: StraightLine, region: Region, arena: ir.Value) -> ProgramEmitter:
-        """What emits the program of a region."""
+        """The emitter of a region's program."""
         return ProgramEmitter(line, region.program, arena, self.deferred)
 
     def copy_donated(self) -> None:
-        """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry
-        hands out the argument's own; where the entry could not (it is read-only, say), the argument is copied there."""
+        """Copy an argument to the memory of a result in which it should live. Mostly it is there already, since the
+        entry uses the argument's own memory for the result; where the entry could not (the argument is read-only, say),
+        it is copied."""
         for leaf, result in self.program.donations:
             assert leaf.leaf is not None
             source, target = self.line.pointer(self.line.function.args[0], leaf.leaf), self.line.base(result)
@@ -242,7 +244,7 @@ class ProgramEmitter:
                 self.line.buffers[slot[0]] = builder.gep(arena, [offset])
 
     def offsets(self) -> list[ir.Value]:
-        """Where each slot of the allocation begins, and the size of all of them."""
+        """The offset of each slot of the allocation, and the size of all of them."""
         builder = self.code.builder
         offsets: list[ir.Value] = [ir.Constant(I64, 0)]
         for slot in self.placed.in_arena:
@@ -267,7 +269,7 @@ class ProgramEmitter:
         return size
 
     def tile_of(self, rows: TiledLoop) -> ir.Value:
-        """How many rows make a tile."""
+        """The number of rows of a tile."""
         if rows not in self.tiles:
             self.tiles[rows] = row_code.rows_of_tile(self.line, rows)
         return self.tiles[rows]
@@ -299,7 +301,8 @@ class ProgramEmitter:
     def nest_call(
         self, kernel: Kernel, name: str, slots: dict[Reduction, ir.Value]
     ) -> tuple[bool, Callable[[], ir.Value]]:
-        """Emit a nest: whether a check may fail in it, and what emits its call, later, from what is at hand by then."""
+        """Emit a nest. Return whether a check may fail in it, and a function that emits its call later, from the values
+        that are available by then."""
         if kernel.split is not None:
             nest = ranges.emit_range(self.module, kernel, name)
             return nest.may_fail, self.region_call(nest, name, slots)
@@ -311,7 +314,7 @@ class ProgramEmitter:
     def region_call(
         self, nest: ranges.RangeFunction, name: str, slots: dict[Reduction, ir.Value]
     ) -> Callable[[], ir.Value]:
-        """What emits the call of a nest in chunks."""
+        """Return a function that emits the call of a nest in chunks."""
         arguments = nest.arguments(self.line)
         region = chunk_code.emit_region(nest, arguments, name)
         outputs = [each.output for each in nest.slots]
@@ -342,7 +345,7 @@ class ProgramEmitter:
         self.load_results(slots)
 
     def run_tiles(self, rows: TiledLoop, name: str) -> None:
-        """Emit the nests, and a loop over tiles of rows which runs the members one after the other."""
+        """Emit the nests of a tiled loop, and a loop over tiles of rows which runs the members one after the other."""
         nests, emitter = row_code.emit_nests(self.module, rows, name), self.code
         partials = [partial for nest in nests for partial in nest.slots]
         records = [emitter.builder.alloca(each.type) for each in partials]
@@ -369,7 +372,7 @@ class ProgramEmitter:
             self.keep(partial.output, partial.result(emitter, partial.load(emitter, record)))
 
     def run_in_tile(self, step: Step, run: row_code.Run) -> row_code.Run:
-        """What runs a member of a tiled loop on some rows."""
+        """Return the ``run`` of a member of a tiled loop; a subclass may wrap it."""
         return run
 
     def keep(self, output: Reduction, result: ir.Value) -> None:
@@ -447,7 +450,7 @@ def emit_shapes(code: StraightLine, program: Program) -> None:
 
 
 def repeated_dims(leaves: Sequence[Input]) -> Iterator[tuple[int, int, Dim]]:
-    """Where among the arguments' extents (leaf and axis) a length stands that must equal another one."""
+    """The places (leaf and axis) among the arguments' extents of lengths that must equal an earlier one."""
     seen: set[Dim] = set()
     for position, leaf in enumerate(leaves):
         for axis, extent in enumerate(leaf.shape):

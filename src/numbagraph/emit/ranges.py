@@ -22,23 +22,23 @@ class RangeFunction(Struct, frozen=False):
 
     function: ir.Function
     members: Sequence[Kernel | Call]
-    """What it runs."""
+    """The nests and calls that the function runs."""
     length: Scalar
-    """How many iterations there are."""
+    """The number of iterations."""
     owners: list[Buffer]
     externals: list[Scalar]
     slots: list[Partial]
-    """The partial results that it goes on from, and leaves."""
+    """The partial results that the function continues from, and leaves."""
     shared: list[Reduction]
-    """Those outputs to whose elements in memory several ranges add."""
+    """The outputs to whose elements in memory several ranges add."""
     may_fail: bool
     in_lines: bool
     """Whether a range may begin in the middle of a line of cache, unless ranges are cut with care."""
     rows_of_tile: Callable[[StraightCode], ir.Value] | None = None
-    """Emits how many rows run together, which is the argument after the externals if the function has tiles."""
+    """Emits the number of rows that run together; it is the argument after the externals if the function has tiles."""
 
     def arguments(self, code: StraightCode) -> list[ir.Value]:
-        """What a call passes between the range and the slots."""
+        """The arguments of a call between the range and the slots."""
         arguments = [*map(code.base, self.owners), *map(code.external, self.externals)]
         return arguments if self.rows_of_tile is None else [*arguments, self.rows_of_tile(code)]
 

@@ -1,5 +1,5 @@
-"""The LLVM of a loop that is run to be gone through in reverse: what its steps store is in memory that grows, since
-nobody knows how many there are."""
+"""The LLVM of a loop that is then run in reverse: the records of its steps are in memory that grows, since the number
+of steps is not known."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numbagraph.intrinsics.emitters.ir import Buffer
 from numbagraph.loops.control_steps import Loop, ReverseLoop
 
 ALIGNMENT = 16
-"""Bytes of the longest number."""
+"""The size of the longest number in bytes."""
 FIRST_STEPS = 64
-"""Steps for which there is memory to begin with; it doubles whenever there is no more."""
+"""The number of steps for which there is memory to begin with; it doubles whenever it is full."""
 
 
 class Records:
@@ -40,11 +40,11 @@ class Records:
         line.taken.append(self.base)
 
     def rows(self) -> dict[Buffer, Rows]:
-        """Where they lie by now."""
+        """The addresses of the stored buffers, and the bytes between the rows of two steps."""
         return {each: (self.place(ZERO, number), self.size) for number, each in enumerate(self.stored)}
 
     def place(self, step: ir.Value, number: int) -> ir.Value:
-        """Where a step stores one of these."""
+        """The address where a step stores one of its outputs."""
         offset = self.builder.add(self.builder.mul(step, self.size), self.offsets[number])
         return self.builder.gep(self.builder.load(self.base), [offset])
 
@@ -62,7 +62,7 @@ class Records:
 
 
 class RecordingEmitter(LoopEmitter):
-    """Emits the loop that stores."""
+    """Emits the loop that stores a record of each step."""
 
     def __init__(
         self, line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions, records: Records
@@ -71,7 +71,7 @@ class RecordingEmitter(LoopEmitter):
         self.records = records
         self.places = {each: number for number, each in enumerate(loop.stacked)}
         self.step: ir.Value = ZERO
-        """The number of the step, and, behind the loop, that of all steps."""
+        """The number of the step, and, behind the loop, the number of all steps."""
 
     def place_step(self, step: ir.Value) -> None:
         self.step = step

@@ -1,4 +1,4 @@
-"""The external functions that loops call: one takes the record of a step that failed, one loads a loop with checks."""
+"""The external functions that loops call: one records a step that failed, one loads a loop with checks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from numbagraph.ir.values import Input
 
 RECORD = f"{FAILURES}record"
 LOAD_CHECKED = "numbagraph.load_checked"
-"""It is called with the name of a loop's program and its own, and with the slot for its address."""
+"""The function that loads a loop with checks. It takes the name of the loop's program, the loop's own name, and the
+slot for its address."""
 RECORD_TYPE = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64.as_pointer()])
 
 
 def record_function(
     module: ir.Module, name: str, leaves: Sequence[tuple[Input, bool]], types: Sequence[ir.Type]
 ) -> ir.Function:
-    """A function that leaves the record of a step of the region with a name. It is given the number of the step, and of
-    each leaf the number that it is, or its address and lengths. Beside a leaf stands whether the caller has its memory.
+    """A function that records a failed step of the region ``name``. It takes the number of the step and, for each leaf,
+    the number itself, or its address and lengths. The flag of a leaf says whether the caller has its memory.
 
     It runs once, and LLVM need not look at it. For each leaf there are its address, its size in bytes, whether the
     caller has the memory, and its lengths, behind how many there are.

@@ -25,7 +25,7 @@ from numbagraph.ir.values import Value
 
 
 class Outside(Protocol):
-    """What scalars use that is computed elsewhere."""
+    """The values from other code that scalars use."""
 
     def external(self, scalar: Scalar) -> ir.Value:
         """A register, or the stride of a leaf."""
@@ -37,16 +37,16 @@ class Outside(Protocol):
 
     def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
         """The position along an extent that an index stands for, which is counted from the end where it is below 0.
-        Emits what follows if there is none."""
+        Emits the handling of an index that is out of bounds."""
         ...
 
     def label(self, buffer: Buffer) -> Label | None:
-        """What is known of the memory of a buffer."""
+        """The alias metadata of loads and stores in the memory of a buffer."""
         ...
 
 
 class Placement(Protocol):
-    """Where the code of each scalar goes, and how it addresses memory there."""
+    """The place of each scalar's code, and the way in which that code addresses memory."""
 
     def emitter(self, scalar: Scalar) -> Emitter:
         """The emitter of the block that a scalar's code goes into."""
@@ -78,7 +78,8 @@ class FixedPlacement:
 
 
 class ChainedPlacement(FixedPlacement):
-    """The same in a step of a loop, whose next step waits for what follows from the numbers that it carries."""
+    """The placement in a step of a loop. Scalars that follow from the carried numbers are emitted as a chain, since the
+    next step waits for them."""
 
     def __init__(self, code: Emitter, carried: Iterable[Value]) -> None:
         super().__init__(code)
@@ -105,16 +106,16 @@ class ScalarEmitter:
     """Emits a graph of scalars, each once."""
 
     def __init__(self, outside: Outside, placement: Placement, ways: Ways | None = None) -> None:
-        """``ways``: what is computed in branches, where it is chosen."""
+        """``ways``: the scalars that are computed in branches, where a choice needs them."""
         self.outside = outside
         self.placement = placement
         self.ways = ways or Ways()
         self.values: dict[Scalar, ir.Value] = {}
         """The scalars that have been emitted."""
         self.offsets: dict[Scalar, ir.Value] = {}
-        """Of indices that wrap around, what is added to them in the piece of a loop that is being emitted."""
+        """The offset that is added to each index that wraps around, in the piece of a loop that is being emitted."""
         self.stretches = True
-        """Whether lengths that are not known may be 1; otherwise one of them is none of a broadcast dimension."""
+        """Whether lengths that are not known may be 1; otherwise no dimension of such a length is broadcast."""
 
     def value(self, root: Scalar) -> ir.Value:
         """The register of a scalar, after emitting it and its operands unless they have been."""
@@ -152,7 +153,7 @@ class ScalarEmitter:
         raise TypeError(f"{scalar!r} has no value outside its loop")
 
     def _chosen(self, emitter: Emitter, choice: Apply) -> ir.Value:
-        """A choice as a branch, in which what is chosen is computed."""
+        """Emit a choice as a branch, in which the chosen element is computed."""
 
         def way(number: int) -> ir.Value:
             for each in self.ways.members.get((choice, number), ()):
@@ -179,8 +180,8 @@ class ScalarEmitter:
         return builder.gep(pointer, [self.value(indices[-1])], inbounds=True) if buffer.rows else pointer
 
     def _linear(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool) -> Iterator[ir.Value]:
-        """Where the row of an element begins, and how far the element lies behind that. They are not added up: LLVM
-        factors j * n + j, and would not see that this is where an element a[j, k] is with k = j."""
+        """The address where the row of an element begins, and the offset of the element in it. They are not added up:
+        LLVM factors j * n + j, and would not see that this is where an element a[j, k] is with k = j."""
         builder = emitter.builder
         if flat or not indices:
             yield self.value(indices[0]) if indices else ir.Constant(I64, 0)

@@ -15,13 +15,13 @@ DOUBLES = DOUBLE.as_pointer()
 
 
 class Form(Struct):
-    """How a function of C takes numbers, and gives them."""
+    """The way in which a function of C takes numbers, and returns them."""
 
     types: tuple[ir.Type, ...]
     takes: str
-    """What: one "number", a "count" of numbers and where they are, or a "line" and how long it is."""
+    """One "number"; a "count" of numbers and their address; or a "line": an address and a length."""
     gives: str
-    """What: a "number", or one to an address ("stored"), or a "line" to an address, with its length."""
+    """A "number"; "stored" for a number at an address; or a "line": an address with a length."""
 
 
 FORMS = {
@@ -32,14 +32,15 @@ FORMS = {
     "int(double*,npy_intp,double*,void*)": Form((DOUBLES, I64, DOUBLES, POINTER), "line", "stored"),
     "int(double*,npy_intp,double*,npy_intp,void*)": Form((DOUBLES, I64, DOUBLES, I64, POINTER), "line", "line"),
 }
-"""By their declarations, without names and spaces."""
+"""The forms by their C declarations, without names and spaces."""
 
 
 def emit_scipy_function(
     module: ir.Module, name: str, form: Form, numbers: int, begin: Callable[[ir.IRBuilder], ProgramCall]
 ) -> None:
-    """Emit the function. ``numbers``: how many a "count" of them must be, each an argument of the graph; 0 if they are
-    one array. Where the graph fails it gives NaN, or 0, which says so; ``begin`` gives the call that it makes."""
+    """Emit the function. ``numbers`` is the number that a "count" must have, each an argument of the graph; 0 if they
+    are one array. Where the graph fails the function returns NaN, or 0, which SciPy takes for a failure; ``begin``
+    returns the call that it makes."""
     returns_number = form.gives == "number"
     function = ir.Function(module, ir.FunctionType(DOUBLE if returns_number else I32, form.types), name)
     failed = ir.Constant(DOUBLE, float("nan")) if returns_number else ir.Constant(I32, 0)

@@ -1,4 +1,4 @@
-"""Loops that ask, from time to time, whether a signal handler has raised an exception."""
+"""Loops that poll, from time to time, whether a signal handler has raised an exception."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ SIGNALS = "numbagraph.signals."
 
 
 class Patience:
-    """Work that is left until the next question. All loops of a program, those inside of others too, count in one
-    place: each of them may be too short to ask."""
+    """The work that is left until the next poll. All loops of a program, inner ones too, count in one place: each of
+    them may be too short to poll by itself."""
 
     def __init__(self, line: StraightLine, work: ir.Value) -> None:
         self.line = line
         self.work = work
-        """What a step costs."""
+        """The work of a step."""
 
     def steps(self) -> ir.Value:
-        """The most steps that a loop may take before it asks."""
+        """The most steps that a loop may take before it polls."""
         builder, least = self.line.code.builder, ir.Constant(I64, 1)
         if isinstance(self.work, ir.Constant):
             return ir.Constant(I64, max(1, BETWEEN // self.work.constant))
@@ -30,7 +30,7 @@ class Patience:
         return builder.select(builder.icmp_unsigned("<", steps, least), least, steps)
 
     def spend(self, steps: ir.Value | None = None) -> None:
-        """Count a step, or several; ask, if it is time to."""
+        """Count a step, or several; poll, if it is time to."""
         builder, place = self.line.code.builder, self.line.patience
         work = self.work if steps is None else builder.mul(self.work, steps)
         left = builder.sub(builder.load(place), work)
@@ -45,14 +45,14 @@ class Patience:
 
     @property
     def round(self) -> int | None:
-        """After how many steps a loop asks that counts them by itself; None if it counts in memory."""
+        """The number of steps after which a loop that counts them by itself polls; None if it counts in memory."""
         if not isinstance(self.work, ir.Constant):
             return None
         return 1 << (max(1, BETWEEN // self.work.constant).bit_length() - 1)
 
     def counter(self) -> ir.Value | None:
-        """Before a loop whose number of steps is not known: a stack slot of the step that asks next, which becomes a
-        register."""
+        """Allocate, before a loop whose number of steps is not known, a stack slot for the step that polls next. It
+        becomes a register."""
         if self.round is None:
             return None
         builder = self.line.code.builder
@@ -62,7 +62,7 @@ class Patience:
         return slot
 
     def spend_step(self, step: ir.Value, counter: ir.Value | None) -> None:
-        """Count a step of such a loop."""
+        """Count a step of a loop whose number of steps is not known."""
         if counter is None:
             self.spend()
             return
@@ -73,13 +73,13 @@ class Patience:
             self.ask()
 
     def spend_rest(self, steps: ir.Value) -> None:
-        """Behind such a loop: count the steps since it asked for the last time."""
+        """Count, behind a loop whose number of steps is not known, the steps since its last poll."""
         if self.round is not None:
             self.spend(self.line.code.builder.and_(steps, ir.Constant(I64, self.round - 1)))
 
 
 def define_without_signals(module: ir.Module) -> None:
-    """Give the function a body that says no, for code that callers from C run."""
+    """Give the polling function a body that reports no signal, for code that callers from C run."""
     function = module.globals.get(f"{SIGNALS}raised")
     if isinstance(function, ir.Function) and function.is_declaration:
         function.linkage = "internal"

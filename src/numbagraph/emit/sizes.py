@@ -1,5 +1,5 @@
-"""Whether the sizes of a program are numbers at all: lengths of several arguments may have a product or a sum beyond
-2**63, which would wrap to a small one. (Arrays that repeat one element may be that long without memory.)"""
+"""Checks that the sizes of a program can be represented: lengths of several arguments may have a product or a sum
+beyond 2**63, which would wrap to a small one. (Arrays that repeat one element may be that long without memory.)"""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ TOO_BIG = "array is too big: its size, or the number of its elements, is more th
 
 
 class Unbounded(Struct):
-    """What has to be looked at when a program runs."""
+    """The lengths and sizes that must be checked when a program runs."""
 
     lengths: tuple[Apply, ...]
-    """Sums and products that lengths of arrays are."""
+    """The sums and products that give lengths of arrays."""
     sizes: tuple[tuple[int, tuple[Scalar, ...]], ...]
-    """Numbers of bytes, or of iterations, as products."""
+    """The numbers of bytes, or of iterations, as products."""
 
     def __bool__(self) -> bool:
         return bool(self.lengths or self.sizes)
 
 
 def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
-    """What the sizes of arguments, each of which is a number, do not bound."""
+    """The lengths and sizes that are not bounded by the size of some argument."""
     bounds = [
         (Counter[Scalar](map(register, symbols_of(each.shape))), each.dtype.itemsize) for each in leaves if each.ndim
     ]
@@ -51,7 +51,8 @@ def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
 
 
 def has_length_alone(result: Buffer) -> bool:
-    """Whether a result has one dimension, of a length that follows from others: NumPy sees to those, without a line."""
+    """Whether a result has one dimension whose length follows from others: NumPy itself checks those, without naming a
+    line."""
     last = result.extents[-1] if len(result.extents) == 1 else None
     return isinstance(last, Register) and shapes.follows_from_lengths(last.value)
 
@@ -70,7 +71,8 @@ def is_within(factor: int, extents: Sequence[Scalar], bound: Counter[Scalar], it
 
 
 def sums_and_products(prologue: Sequence[Compute], lengths: Iterable[Scalar]) -> list[Apply]:
-    """Those that some lengths follow from. What a number adds to a length is no matter: it is negative if it wraps."""
+    """The sums and products that some lengths follow from. A constant that is added to a length needs no check: the
+    length is negative if it wraps."""
     known = {step.value: step.scalar for step in prologue}
     found: dict[Apply, None] = {}
     stack, seen = list(lengths), set[Scalar]()
@@ -98,7 +100,7 @@ def may_wrap(value: Node, scalar: Apply) -> bool:
 
 
 def too_big(code: StraightLine, program: Program) -> ir.Value | None:
-    """Whether any of them is no number of 63 bits; None if there is nothing to look at."""
+    """Whether any length or size is no number of 63 bits; None if there is nothing to check."""
     found = unbounded(program, code.leaves)
     if not found:
         return None

@@ -19,8 +19,8 @@ CHECK_FAILED = 1
 RESULTS = 2
 """The place of the results among the arguments of a function."""
 BETWEEN = 2**25
-"""Work between two questions whether a signal has come, in elements: some 10 ms. A question takes 50 ns, and the GIL,
-which others may have for 5 ms."""
+"""The work between two polls for signals, in elements: some 10 ms. A poll takes 50 ns, and the GIL, which others may
+have for 5 ms."""
 
 
 class StraightLine:
@@ -44,14 +44,15 @@ class StraightLine:
         self.placement = ChainedPlacement(self.code, carried)
         self.scalars = ScalarEmitter(self, self.placement)
         self.taken: list[ir.Value] = []
-        """Memory, which is given back wherever the function returns; of what grows, the stack slot of its address."""
+        """Memory that is given back wherever the function returns; for memory that grows, the stack slot of its
+        address."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
         self.lasting: frozenset[int] = frozenset(range(len(leaves)))
-        """The leaves that are in memory of whoever called the program."""
+        """The leaves whose memory belongs to the caller of the program."""
         self.work_left: ir.Value | None = None
         self.when_used: dict[object, Scalar] = {}
-        """What is computed only if it is used."""
+        """The scalars that are computed only if they are used."""
         self.positions: dict[Dim, tuple[int, int]] = {}
         self.rank0 = {leaf: position for position, leaf in enumerate(leaves) if leaf.ndim == 0}
         for position, leaf in enumerate(leaves):
@@ -63,7 +64,7 @@ class StraightLine:
 
     @property
     def patience(self) -> ir.Value:
-        """Where the work is counted that is left until the next such question; a region is given it."""
+        """The counter of the work that is left until the next poll for signals; a region gets it as an argument."""
         if self.work_left is None:
             builder = self.code.builder
             with builder.goto_entry_block():
@@ -75,7 +76,8 @@ class StraightLine:
         self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
 
     def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
-        """With branches: what counts from the end is rare, and no address waits for the question."""
+        """Compute a position with branches: an index that counts from the end is rare, and no address waits for the
+        test."""
         builder = emitter.builder
         if not signed:
             self.check(emitter, builder.icmp_unsigned(">=", index, extent))
@@ -109,7 +111,7 @@ class StraightLine:
         builder.position_at_end(go_on)
 
     def leave(self, code: ir.Value) -> None:
-        """Return ``code`` from the function; one that says how much memory is needed has -1 for all failures."""
+        """Return ``code`` from the function; a function that returns a size of memory returns -1 for all failures."""
         for memory in self.taken:
             self.code.builder.call(memory_function(self.code, "give"), [self.address_of(memory)])
         self.code.builder.ret(code if self.function.ftype.return_type == code.type else ir.Constant(I64, -1))
@@ -118,7 +120,7 @@ class StraightLine:
         return memory if memory.type == POINTER else self.code.builder.load(memory)
 
     def take(self, size: ir.Value) -> ir.Value:
-        """Memory, until it is given back."""
+        """Take memory, until it is given back."""
         memory = self.new_memory(size)
         self.taken.append(memory)
         return memory
@@ -184,13 +186,14 @@ class StraightLine:
 
     @property
     def has_results(self) -> bool:
-        """Whether the function is given where its results are. One that says how much memory is needed is not: an
-        argument in the memory of a result is where arguments are."""
+        """Whether the function gets the addresses of its results. One that computes a size of memory does not: an
+        argument in the memory of a result is then read where arguments are."""
         return len(self.function.args) > RESULTS
 
     @cached_property
     def scope(self) -> ir.MDValue:
-        """What the program writes is in it, and what this function calls; what it only reads has no alias there."""
+        """The alias scope of this function. Its writes and its calls belong to it, and its loads from arrays that it
+        only reads do not alias with it."""
         return scope(self.function)
 
     def label(self, buffer: Buffer) -> Label:
@@ -203,7 +206,7 @@ class StraightLine:
         return result
 
     def compute(self, buffers: Iterable[Buffer], scalars: Iterable[Scalar]) -> None:
-        """Compute here where buffers are and what numbers are, so that this is known in several blocks."""
+        """Compute the addresses of buffers and the values of scalars here, so that several blocks can use them."""
         for buffer in buffers:
             self.base(buffer)
         for scalar in scalars:

@@ -1,5 +1,5 @@
-"""Where a program's temporaries are: small ones, of a size that is known, on the stack, where LLVM makes registers of
-them; the others in memory that is taken once."""
+"""The places of a program's temporaries: small ones of known size are on the stack, where LLVM makes them registers;
+the others are in memory that is taken once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Program, TiledLoop
 
 SMALL = 128
-"""Bytes of a temporary that lies on the stack: a vector, or a matrix of 4 by 4."""
+"""The size in bytes up to which a temporary lies on the stack: a vector, or a matrix of 4 by 4."""
 MOST_ON_STACK = 2**13
-"""Bytes of all of them."""
+"""The size in bytes of all temporaries on the stack, at most."""
 
 
 class Temporaries(Struct):

@@ -14,17 +14,17 @@ from numbagraph.intrinsics.emitters.ir import Buffer, LeafStride, Register, Scal
 from numbagraph.loops.ir import Call, Reduction, RowAccess, TiledLoop
 
 TILE_BYTES = 2**17
-"""Memory of the rows that run together, which fits into any second-level cache."""
+"""The memory in bytes of the rows that run together: it fits into any second-level cache."""
 
 MOST_LANES = 16
-"""Numbers in the longest vectors: calls on small matrices take as many elements at a time."""
+"""The number of elements of the longest vectors: calls on small matrices take as many elements at a time."""
 
 Run = Callable[[ir.Value, ir.Value], ir.Value]
-"""``run(begin, end)`` emits what computes some rows; gives whether a check has failed."""
+"""``run(begin, end)`` emits the computation of some rows, and returns whether a check has failed."""
 
 
 class Passed:
-    """Code of a function that is passed what scalars and addresses are made of."""
+    """The code of a function whose arguments are the leaves of scalars and the addresses of buffers."""
 
     def __init__(self, code: Emitter, passed: Mapping[object, ir.Value]) -> None:
         self.code = code
@@ -60,7 +60,7 @@ def nest_run(
     arguments = [*nest.arguments(code), *(slots[each.output] for each in nest.slots)]
 
     def base_of(owner: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
-        """Where the first row would be: memory of one tile begins with the first row of the tile."""
+        """The address where the first row would be: memory of one tile begins with the first row of the tile."""
         if owner not in in_tile:
             return address
         return builder.gep(address, [builder.neg(builder.mul(begin, row_bytes(code, owner)))])
@@ -95,7 +95,7 @@ def call_run(code: StraightCode, call: Call, access: RowAccess, in_tile: frozens
 
 
 def run_tiles(emitter: Emitter, runs: Iterable[Run], begin: ir.Value, end: ir.Value, tile: ir.Value) -> ir.Value:
-    """Run everything for one tile after the other; whether a check has failed."""
+    """Run everything for one tile after the other; return whether a check has failed."""
     builder = emitter.builder
 
     def run(begin: ir.Value, failed: ir.Value) -> list[ir.Value]:
@@ -118,7 +118,8 @@ def row_bytes(code: StraightCode, buffer: Buffer, *, first: int = 1) -> ir.Value
 
 
 def rows_of_tile(code: StraightCode, rows: TiledLoop) -> ir.Value:
-    """How many rows run together: as many as fit into a tile and fill vectors, and as many as a call should have."""
+    """The number of rows that run together: as many as fit into a tile and fill vectors, but at least as many as a call
+    should have."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
     size: ir.Value = one
     for owner in dict.fromkeys(
@@ -192,7 +193,7 @@ def emit_tiles(
 
 
 def take_scratch(code: Passed, scratch: list[Buffer]) -> ir.Value:
-    """Memory of a chunk's own for what calls need while they run. If there is none, the chunk has failed."""
+    """Take memory for a chunk's scratch buffers. If there is none, the chunk has failed."""
     builder, total, offsets = code.code.builder, ir.Constant(I64, 0), []
     for owner in scratch:
         offsets.append(total)

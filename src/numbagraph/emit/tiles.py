@@ -1,5 +1,5 @@
-"""Memory for one block of a loop that is only fast along memory: copies of what is read with strides, and what is to be
-scattered."""
+"""Memory for one block of a loop that is only fast along memory: copies of elements that are read with strides, and
+values to be scattered."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from numbagraph.loops.ir import Kernel, Reduction, Scan, Scatter
 
 
 class Nest(Protocol):
-    """What emits a loop nest, as far as its blocks are concerned."""
+    """The emitter of a loop nest, as far as its blocks are concerned."""
 
     kernel: Kernel
     function: ir.Function
     choices: Choices
     scalars: ScalarEmitter
     preheaders: list[Emitter]
-    """For each depth, where code stands that does not depend on inner loops."""
+    """For each depth, the emitter of code that does not depend on inner loops."""
     tiles: dict[Load, tuple[ir.Value, ir.Value]]
     """The memory of each copy, and the index of its first element."""
     kept: dict[Scatter, tuple[dict[Scalar, ir.Value], ir.Value]]
-    """Of scatters that wait, the memory of what is kept of one block, and the index of the first element."""
+    """For each delayed scatter, the memory of the scalars that are kept of one block, and the index of the first
+    element."""
     states: dict[Reduction | Scan, list[ir.Value]]
-    """Of what is accumulated, the state so far."""
+    """The state so far of each accumulator."""
     peaks: dict[Reduction | Scan, ir.Value]
-    """Of extrema whose position is wanted, the extremum of one block."""
+    """The extremum of one block, for each extremum whose position is wanted."""
 
     def allocate(self, type_: ir.Type) -> ir.Value: ...
 
@@ -70,14 +71,14 @@ def copy_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: E
 
 
 def allocate_kept(nest: Nest, start: ir.Value) -> None:
-    """Make room for what is kept of the elements of a block."""
+    """Allocate room for the kept scalars of a block's elements."""
     for output, scalars in nest.choices.delayed.items():
         room = {each: nest.allocate(ir.ArrayType(memory_type(each.dtype), BLOCK)) for each in scalars}
         nest.kept[output] = room, start
 
 
 def keep_for_later(nest: Nest, emitter: Emitter, output: Scatter) -> None:
-    """Put what is to be scattered, and where to, into memory of its own."""
+    """Store the value and the indices of a delayed scatter in memory of its own."""
     room, first = nest.kept[output]
     index = nest.scalars.values[nest.kernel.loops[-1]]
     for scalar, memory in room.items():
@@ -85,7 +86,7 @@ def keep_for_later(nest: Nest, emitter: Emitter, output: Scatter) -> None:
 
 
 def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
-    """Scatter what has been kept of one block, which is not empty, in its order."""
+    """Scatter the kept elements of one block, which is not empty, in their order."""
     loop, function = nest.kernel.loops[depth], nest.function
     body, after = (function.append_basic_block(f"{loop.name}.{name}") for name in ("scatter", "scattered"))
     emitter = Emitter(ir.IRBuilder(body))
@@ -105,5 +106,5 @@ def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before
 
 
 def address_in(emitter: Emitter, memory: ir.Value, index: ir.Value, first: ir.Value) -> ir.Value:
-    """A pointer to an element of a block's own memory, where that of ``first`` stands in front."""
+    """A pointer to an element of a block's own memory, which begins with the element of index ``first``."""
     return emitter.builder.gep(memory, [ir.Constant(I64, 0), emitter.builder.sub(index, first)], inbounds=True)

@@ -20,10 +20,10 @@ from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
 from numbagraph.loops.ir import Call, Kernel, Program, Step, TiledLoop
 
 FIELDS = ("nanoseconds", "runs", "bytes", "iterations")
-"""What a record holds, each as 64 bits."""
+"""The fields of a record, each of 64 bits."""
 
 PAIRS = 32
-"""Readings of the clock one right after the other, the quickest of which says what a reading costs."""
+"""The number of pairs of readings of the clock, the quickest of which gives the cost of a reading."""
 
 BILLION = ir.Constant(I64, 10**9)
 
@@ -33,11 +33,11 @@ class Watched(Struct):
 
     step: Step
     symbol: str
-    """The name of its record."""
+    """The name of the step's record."""
     depth: int
-    """How many of the steps before it in the list contain it, each the next."""
+    """The number of enclosing steps, all of which stand before it in the list."""
     region: str
-    """The name of the loop's or branch's region that it is part of; empty in the program itself."""
+    """The name of the region of a loop or a branch that the step is part of; empty in the program itself."""
 
 
 class TimedEmitter(ProgramEmitter):
@@ -130,7 +130,7 @@ class TimedEmitter(ProgramEmitter):
 
 
 def accesses(kernel: Kernel, buffer: Buffer) -> int:
-    """How many elements of a buffer one iteration reads or writes."""
+    """The number of elements of a buffer that one iteration reads or writes."""
     loads = {each for each in kernel.scalars() if isinstance(each, Load) and each.buffer is buffer}
     return len(loads) + kernel.writes().count(buffer)
 

@@ -37,8 +37,8 @@ def emit_pieces(
     outer: Emitter,
     emit: Callable[[ir.Value, ir.Value, Emitter], Emitter],
 ) -> Emitter:
-    """A loop around the pieces, each of which ``emit(start, stop, before)`` emits. LLVM would gather the elements: it
-    leaves the question of where an index wraps in the loop."""
+    """Emit a loop around the pieces, each of which ``emit(start, stop, before)`` emits. Otherwise LLVM would gather the
+    elements: it leaves the test where an index wraps inside the loop."""
     begin, end = bounds
     places = [scalars.value(place) for _, place in wraps]
     extents = [scalars.value(each.arguments[1]) for each, _ in wraps]

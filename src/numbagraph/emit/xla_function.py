@@ -15,10 +15,11 @@ from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
 from numbagraph.ir.structs import Struct
 
 EXTENSION, API, STAGE, ARGUMENTS, RESULTS = 8, 16, 32, 72, 112
-"""Where ``XLA_FFI_CallFrame`` keeps them, in bytes: the last two are tables of addresses of buffers."""
+"""The offsets of fields of ``XLA_FFI_CallFrame``, in bytes: the last two are tables of addresses of buffers."""
 EXTENSION_TYPE, METADATA = 8, 24
 MAJOR, MINOR, TRAITS = 24, 28, 32
-"""In ``XLA_FFI_Metadata``: the version begins at 8, and has a size and an address before its numbers."""
+"""The offsets of fields of ``XLA_FFI_Metadata``: the version begins at 8, and has a size and an address before its
+numbers."""
 CREATE_ERROR = 48
 DATA = 24
 EXECUTE, IS_METADATA = 3, 1
@@ -26,10 +27,10 @@ INVALID_ARGUMENT, RESOURCE_EXHAUSTED = 3, 8
 
 
 class Texts(Struct):
-    """What errors say."""
+    """The texts of errors."""
 
     refused: tuple[str, ...]
-    """By the number that `ProgramCall.prepare` gives, from 1 on."""
+    """The texts of failed guards, by the number that `ProgramCall.prepare` returns, from 1 on."""
     failed: str
     out_of_memory: str
 
@@ -45,7 +46,7 @@ class Handler:
         self.null = ir.Constant(POINTER, None)
 
     def field(self, base: ir.Value, offset: int, type_: ir.Type) -> ir.Value:
-        """The address of what a struct has at an offset."""
+        """The address of a struct's field at an offset."""
         place = self.builder.gep(base, [ir.Constant(I64, offset)])
         return self.builder.bitcast(place, type_.as_pointer())
 
@@ -57,7 +58,8 @@ class Handler:
         return self.read(self.read(table, 8 * position), DATA)
 
     def answer_metadata(self, version: tuple[int, int]) -> None:
-        """XLA asks a new handler which version of the interface it was made for."""
+        """Answer XLA's query, which it sends to a new handler, for the version of the interface that the handler was
+        made for."""
         builder, extension = self.builder, self.read(self.frame, EXTENSION)
         with builder.if_then(builder.icmp_unsigned("!=", extension, self.null), likely=False):
             asked = builder.icmp_signed("==", self.read(extension, EXTENSION_TYPE, I32), ir.Constant(I32, IS_METADATA))

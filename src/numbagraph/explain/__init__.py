@@ -1,4 +1,4 @@
-"""Looking at what the compiler makes of a function."""
+"""Reports on the work of the compiler on a function."""
 
 from numbagraph.explain.text import graph_as_python
 

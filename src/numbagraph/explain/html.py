@@ -20,7 +20,7 @@ MARKED = {
     "loop (": "#0550ae",
     "call ": "#8250df",
 }
-"""The colour of a line of `explain` by what stands at its beginning."""
+"""The colour of a line of `explain` by its beginning."""
 
 
 class Explanation(Public, str):
@@ -66,7 +66,7 @@ class Explanation(Public, str):
 
 
 def written(page: str, path: str | PathLike[str] | None) -> str:
-    """A page, which is in the file by then if there is to be one."""
+    """Return a page, after writing it to a file if there is a path."""
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")
     return page

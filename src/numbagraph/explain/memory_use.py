@@ -1,4 +1,4 @@
-"""What a program needs memory for, in words: for the error where there is none."""
+"""A description of the memory that a program needs, for the error where it cannot be had."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def too_large(special: Specialisation, arrays: Sequence[Any], described: str) ->
 
 
 def made_by(program: Program) -> Iterator[Buffer]:
-    """The arrays that a call has to make: results, and temporaries that are there in full."""
+    """The arrays that a call allocates: results, and temporaries that are in memory as a whole."""
     in_tiles = {buffer for step in program.body.steps if isinstance(step, TiledLoop) for buffer in step.in_tile}
     yield from (each for each in program.results if isinstance(each, Buffer))
     yield from (buffer for slot in program.body.slots for buffer in slot if slot[0] not in in_tiles)

@@ -1,4 +1,4 @@
-"""A graph as the Python function that it is."""
+"""The Python function that a graph represents, as text."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ SYMBOLS = {
     "pos": "+",
     "invert": "~",
 }
-"""How Python writes the operators that ops declare."""
+"""The Python symbols of the operators that ops declare."""
 
 INDENT = "    "
 COMMENT_COLUMN = 42
 LONGEST_INLINE = 32
-"""Characters of arithmetic on lengths that is written where it is used."""
+"""The length of an expression of lengths up to which it is written where it is used."""
 
 
 class Names:
@@ -80,7 +80,7 @@ class Printer:
         self.names = names
         self.name = names.fresh(graph.name)
         self.texts: dict[Any, str] = {}
-        """Of values: what to write where they are used. Of inner graphs: the name of the function."""
+        """For a value, the text where it is used; for an inner graph, the name of its function."""
 
     def lines(self) -> Iterator[str]:
         for value in self.graph.inputs:
@@ -97,7 +97,8 @@ class Printer:
         return f"{value.dtype}[{', '.join(map(self.extent, value.shape))}]" if value.ndim else str(value.dtype)
 
     def extent(self, extent: Extent) -> str:
-        """A length. One that is computed, and only checked to be that of an argument, has a name of its own there."""
+        """A length as text. A computed one that is only checked against the length of an argument has a name of its own
+        there."""
         resolved = shapes.resolve(extent)
         if isinstance(resolved, int):
             return str(resolved)
@@ -153,7 +154,7 @@ class Printer:
                 yield from printer.lines()
 
     def inner(self, graph: Graph) -> Printer:
-        """What prints the graph of a region."""
+        """The printer of a region's graph."""
         return Printer(graph, self.names)
 
     def leaf(self, value: Value) -> str:

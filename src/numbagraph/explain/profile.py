@@ -1,4 +1,4 @@
-"""What `numbagraph.profile` found: times, bytes and bandwidths, as a table, as HTML, and as plain data."""
+"""The results of `numbagraph.profile`: times, bytes and bandwidths, as a table, as HTML, and as plain data."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ProfiledStep(Struct):
 
 
 class Profile(Public):
-    """What `numbagraph.profile` found.
+    """The results of `numbagraph.profile`.
 
     ``print`` shows a table, notebooks show it as HTML, and `as_dict` gives plain data.
 
@@ -118,7 +118,7 @@ class Profile(Public):
         return min(self.seconds, 2 * self.reading * sum(each.runs for each in self.steps))
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the result, as what JSON knows.
+        """Return everything but the result, as types that JSON has.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""`explain`: what the compiler made of a function, for people."""
+"""`explain`: a report on a compiled function for its user."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def evaluate_length(scalar: Scalar, known: Mapping[Value, int]) -> int | None:
 
 
 def evaluate_value(value: Value, known: Mapping[Value, int]) -> int | None:
-    """The same of a value of the graph."""
+    """The number that a value of the graph is; None where it depends on more than lengths and integer arguments."""
     numbers: dict[Value, Any] = dict(known)
     for each in toposort([value], known=numbers):
         if isinstance(each, Node):
@@ -109,7 +109,7 @@ class Report:
         self.leaves = leaves
         self.graph = graph
         self.known = known
-        """The length that each symbol stands for, as far as it is known."""
+        """The length of each symbol, as far as it is known."""
         self.lines: list[str] = []
 
     def text(self, title: str, rewrites: Sequence[Any]) -> str:
@@ -156,7 +156,7 @@ class Report:
                     self._control(each)
 
     def _control(self, step: Loop | ReverseLoop | Branch) -> None:
-        """A loop or a branch, and below it what its regions run."""
+        """A loop or a branch, and below it the steps of its regions."""
         if isinstance(step, Branch):
             self.lines.append(f"  branch ({step.name}), one of:")
         elif isinstance(step, ReverseLoop):
@@ -235,7 +235,7 @@ class Report:
 
 
 def order_of(leaf: ArrayLeaf) -> str:
-    """In which order the elements of an argument lie."""
+    """The order of an argument's elements in memory."""
     if leaf.rows:
         return "in rows that lie apart"
     return "strided" if leaf.strided else "in Fortran's order" if leaf.fortran else "contiguous"
@@ -256,7 +256,7 @@ def bytes_of(buffers: Iterable[Buffer], known: Mapping[Value, int]) -> int | Non
 
 
 def content(block: Block) -> str:
-    """How many steps a block has, by their kind."""
+    """The number of steps of a block, by their kind."""
     counts = Counter(type(step) for step in block.members())
     text = f"{counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
     others = (
@@ -269,7 +269,7 @@ def content(block: Block) -> str:
 
 
 def carried(loop: Loop) -> str:
-    """What a loop carries, in words."""
+    """A description of the carries of a loop."""
     arrays = [each for each in loop.carried if isinstance(each.initial, Buffer)]
     in_place = sum(each.takes is not None for each in arrays)
     text = f"carries {len(loop.carried) - len(arrays)} numbers and {len(arrays)} arrays"
@@ -296,7 +296,7 @@ def regions_of(step: Loop | ReverseLoop | Branch) -> Iterator[tuple[Region, list
 
 
 def is_index(scalar: Apply) -> bool:
-    """Whether an operation computes where an element is, rather than what it is."""
+    """Whether an operation computes the position of an element, rather than its value."""
     return scalar.name in INDEX_ARITHMETIC and scalar.dtype == INT64
 
 
@@ -309,5 +309,5 @@ def format_bytes(count: float) -> str:
 
 
 def short(source: Any) -> str:
-    """A source line with the last part of its path alone."""
+    """The text of a source line, with only the last part of its path."""
     return Path(str(source)).name

@@ -1,4 +1,4 @@
-"""The steps of a program one after the other, those of loops and branches below them, and what each of them does."""
+"""The steps of a program one after the other, those of loops and branches below them, with a description of each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numbagraph.loops.control_steps import Branch, Loop, ReverseLoop
 from numbagraph.loops.ir import Block, Call, Kernel, Output, Reduction, Scan, Scatter, Step, Store, TiledLoop
 
 KINDS = {Kernel: "nest", Call: "call", TiledLoop: "tiled", Loop: "loop", ReverseLoop: "loop", Branch: "branch"}
-"""The steps that take time, and what they are called."""
+"""The steps that take time, and their names."""
 
 VERBS = {Store: "stores", Reduction: "reduces", Scan: "scans", Scatter: "scatters"}
 
 
 class Listed(Struct):
-    """A step, where it stands, and the lengths that are known there."""
+    """A step, its depth, and the lengths that are known there."""
 
     step: Step
     depth: int
@@ -61,7 +61,7 @@ def sources_of(step: Step) -> list[Source]:
 
 
 def loops_of(step: Step, known: Mapping[Value, int]) -> str:
-    """The lengths of what a step runs over."""
+    """The lengths of the loops of a step, or its number of steps."""
     if isinstance(step, Kernel):
         return " × ".join(length_text(each, known) for each in step.lengths)
     if isinstance(step, Loop) and step.trips is not None:
@@ -75,7 +75,7 @@ def length_text(scalar: Scalar, known: Mapping[Value, int]) -> str:
 
 
 def details_of(step: Step) -> list[str]:
-    """What a step computes, reads and writes, in lines of text."""
+    """The values that a step computes, reads and writes, in lines of text."""
     if isinstance(step, Call):
         operands, results = (", ".join(each.name for each in part) for part in (step.inputs, step.outputs))
         return [f"({operands}) → {results}"]
@@ -96,7 +96,7 @@ def output_text(output: Output) -> str:
 
 
 def marks_of(step: Step) -> list[str]:
-    """What makes a step slower than its bytes say, or is done for no result of its own."""
+    """Marks for accesses that make a step slower than its bytes say, and for steps that only fill or copy."""
     if not isinstance(step, Kernel):
         return []
     loads = [each for each in step.scalars() if isinstance(each, Load)]
@@ -124,5 +124,5 @@ def moved_by(step: Step, known: Mapping[Value, int]) -> int | None:
 
 
 def line_of(step: Step) -> str:
-    """The first of the user's lines, with the last part of its path alone."""
+    """The first of the user's lines, with only the last part of its path."""
     return next((short(each) for each in sources_of(step)), "")

@@ -1,4 +1,4 @@
-"""Graphs as text: what writes it is imported when someone asks for it."""
+"""Graphs as text. The code that writes them is imported on first use."""
 
 from __future__ import annotations
 

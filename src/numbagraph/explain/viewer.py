@@ -34,7 +34,7 @@ from numbagraph.loops.ir import Program, Step
 from numbagraph.rewrite.stages import Stage, Stages
 
 AROUND = 2
-"""Lines of source that are shown before and after those that something comes from."""
+"""The number of lines of source that are shown before and after a line of interest."""
 
 
 LEGEND = (
@@ -50,7 +50,7 @@ class Part(Struct, frozen=False):
     program: Program
     known: Mapping[Value, int]
     times: Mapping[Step, ProfiledStep]
-    """What was measured, of a program that was."""
+    """The measured times of steps; empty if the program was not measured."""
 
 
 def page(title: str, parts: Sequence[Part]) -> str:
@@ -69,7 +69,7 @@ def page(title: str, parts: Sequence[Part]) -> str:
 
 
 class TypedPrinter(Printer):
-    """Prints a graph, and keeps what each name stands for, and what a line returns."""
+    """A printer that remembers which value each name stands for, and the values that a line returns."""
 
     def __init__(self, graph: Graph, names: Names, values: dict[str, Value] | None = None) -> None:
         super().__init__(graph, names)
@@ -88,7 +88,7 @@ class TypedPrinter(Printer):
 
 
 def code_of(line: str) -> str:
-    """A line without what stands beside it."""
+    """A line without the comment beside it."""
     return line.partition("  # ")[0].strip()
 
 
@@ -110,7 +110,7 @@ def passes(part: Part, name: str, number: int) -> Iterator[str]:
 
 
 def button(stage: Stage, place: str, is_shown: bool) -> str:
-    """What shows the graph after a pass, with how many rules the pass applied."""
+    """The button that shows the graph after a pass, with the number of rules that the pass applied."""
     chosen = ' class="on"' if is_shown else ""
     count = f"<small>{len(stage.rewrites)}</small>" if stage.rewrites else ""
     return f'<button data-pass="{place}"{chosen}>{escape(stage.name)}{count}</button>'
@@ -173,7 +173,8 @@ def rules_of(stage: Stage) -> Iterator[str]:
 
 
 def table_of_steps(part: Part, name: str) -> Iterator[str]:
-    """The loop nests, calls, loops and branches, with what they move and, if it was measured, their times."""
+    """A table of the loop nests, calls, loops and branches, with the bytes that they move and, if measured, their
+    times."""
     measured = bool(part.times)
     head = ["step", "runs over", "bytes", *(["runs", "time", "bandwidth", "of a copy's"] if measured else []), "what"]
     yield f"<h2>{escape(name)}Steps</h2>"
@@ -222,7 +223,7 @@ def lines_in(steps: Sequence[Listed]) -> Iterator[Source]:
 
 
 def source_lines(sources: Sequence[Source]) -> Iterator[str]:
-    """The files that something comes from: those lines, and a few around them."""
+    """The files of some source lines: those lines, and a few around them."""
     files: dict[str, set[int]] = {}
     for each in sources:
         files.setdefault(each.file, set()).add(each.line)

@@ -30,7 +30,8 @@ def seen_as(x: Any, dtype: np.dtype) -> Any:
 
 
 def of_bits(_run: Run, equation: Any, x: Any) -> Any:
-    """Of other widths an element is several ones along a last axis, the lowest bits first."""
+    """Reinterpret the bits of elements. If the widths differ, one wide element corresponds to several narrow ones along
+    a last axis, the lowest bits first."""
     dtype = dtype_of(equation.outvars[0])
     if not (x.dtype.kind in "iuf" and dtype.kind in "iuf"):
         raise NotImplementedError(
@@ -47,7 +48,7 @@ def of_bits(_run: Run, equation: Any, x: Any) -> Any:
 
 
 def reduce_precision(run: Run, equation: Any, x: Any) -> Any:
-    """Its derivative is itself: a cotangent has no more bits."""
+    """Round floats to fewer bits. The derivative does the same to cotangents, which have no more bits."""
     exponents, mantissa = equation.params["exponent_bits"], equation.params["mantissa_bits"]
     own = MANTISSA[x.dtype.itemsize]
     if exponents >= 8 * x.dtype.itemsize - 1 - own and mantissa >= own:
@@ -56,7 +57,7 @@ def reduce_precision(run: Run, equation: Any, x: Any) -> Any:
 
 
 def shortened(x: Any, exponents: int, mantissa: int) -> Any:
-    """Rounded to fewer bits, to even; what is beyond the exponents is infinite, or zero."""
+    """Round a float to fewer bits, ties to even; beyond the range of the exponent it becomes infinite, or zero."""
     width, own = 8 * x.dtype.itemsize, MANTISSA[x.dtype.itemsize]
     own_exponents = width - 1 - own
     number = unsigned_of(x.dtype).type
@@ -76,7 +77,8 @@ def shortened(x: Any, exponents: int, mantissa: int) -> Any:
 
 
 def in_order(x: Any) -> Any:
-    """Integers that are in the total order of floats: NaN of the sign of -1, numbers with -0 before 0, other NaN."""
+    """Convert floats to integers in the total order of floats: NaN of the sign of -1, numbers with -0 before 0, other
+    NaN."""
     if x.dtype.kind != "f":
         return x
     integer = np.dtype(f"i{x.dtype.itemsize}")
@@ -85,7 +87,7 @@ def in_order(x: Any) -> Any:
 
 
 def leading_zeros(x: Any) -> Any:
-    """All bits below the highest one are set, and those that are not are counted."""
+    """Count leading zeros: set all bits below the highest one, and count those that are not set."""
     width = 8 * x.dtype.itemsize
     bits = unsigned(x)
     step = 1
@@ -96,13 +98,13 @@ def leading_zeros(x: Any) -> Any:
 
 
 def by_sign(a: Any, b: Any) -> Any:
-    """A shift to the right that repeats the highest bit, of unsigned integers too."""
+    """Shift to the right and repeat the highest bit, of unsigned integers too."""
     signed = np.dtype(f"i{a.dtype.itemsize}")
     return (a.astype(signed) >> within(a, b).astype(signed)).astype(a.dtype)
 
 
 def within(a: Any, b: Any) -> Any:
-    """A count of places, unsigned, that leaves the highest bit in the number."""
+    """Bound the count of a shift, as an unsigned number, so that the highest bit remains."""
     last = 8 * a.dtype.itemsize - 1
     return np.minimum(unsigned(b), unsigned_of(b.dtype).type(last))
 

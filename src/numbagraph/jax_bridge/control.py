@@ -20,7 +20,7 @@ from numbagraph.tracing.tracer import Tracer
 
 
 def called(*names: str) -> Callable[..., Any]:
-    """A call of a jaxpr that the equation holds under one of these names."""
+    """Translate a call of a jaxpr that the equation holds under one of these names."""
 
     def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
         jaxpr = next(equation.params[name] for name in names if name in equation.params)
@@ -30,7 +30,7 @@ def called(*names: str) -> Callable[..., Any]:
 
 
 def typed(results: Sequence[Any], variables: Sequence[Any]) -> tuple[Tracer, ...]:
-    """Results of a region, as traced arrays of the dtypes that JAX says."""
+    """The results of a region as traced arrays of the dtypes of the jaxpr."""
     pairs = zip(results, variables, strict=True)
     return tuple(traced(fitted(each, getattr(variable, "aval", variable))) for each, variable in pairs)
 
@@ -51,7 +51,7 @@ def scanned(run: Run, equation: Any, *operands: Any) -> list[Any]:
 
 
 def kept(params: Any) -> tuple[int, int]:
-    """How many of a scan's operands are constants, and how many are carries."""
+    """The number of a scan's operands that are constants, and of those that are carries."""
     if "num_consts" in params:  # until JAX 0.10
         return params["num_consts"], params["num_carry"]
     constants, carries, _ = map(len, params["ft_in"].unpack())
@@ -79,7 +79,7 @@ def while_loops(run: Run, equation: Any, *operands: Any) -> list[Any]:
 
 
 def chosen(condition: Any, found: Sequence[Any], carry: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of a step for the elements of a batch that go on, and what was carried for the others."""
+    """The results of a step for the elements of a batch that go on, and the previous carries for the others."""
     return tuple(
         np.where(np.expand_dims(condition, tuple(range(condition.ndim, new.ndim))), new, old)
         for new, old in zip(found, carry, strict=True)
@@ -99,14 +99,14 @@ def branches(run: Run, equation: Any, index: Any, *operands: Any) -> list[Any]:
 
 
 def platform_index(_run: Run, equation: Any) -> int:
-    """Which of several programs is for the CPU; None stands for all others."""
+    """The number of the program, among several, that is for the CPU; None stands for all other platforms."""
     platforms = equation.params["platforms"]
     named = [number for number, each in enumerate(platforms) if each is not None and "cpu" in each]
     return named[0] if named else platforms.index(None)
 
 
 def ruled(evaluated: Callable[..., list[Any]]) -> Callable[..., Any]:
-    """A call whose derivatives are not those of what it computes: they are what JAX makes of it."""
+    """A call whose derivatives are not those of its computation: JAX evaluates its rules."""
 
     def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
         operands = tuple(Tracer(apart(each.value)) if isinstance(each, Tracer) else each for each in operands)
@@ -176,7 +176,7 @@ def as_list(found: Any) -> list[Any]:
 
 
 def solved(run: Run, equation: Any, *operands: Any) -> list[Any]:
-    """A linear system, by the function that the program says solves it."""
+    """Solve a linear system by the function that the equation has for it."""
     lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
     before = lengths.matvec + lengths.vecmat
     constants = operands[before : before + lengths.solve]
@@ -185,7 +185,8 @@ def solved(run: Run, equation: Any, *operands: Any) -> list[Any]:
 
 
 def expanded(run: Run, equation: Any, *operands: Any) -> list[Any]:
-    """An operation that says in what others it consists: functions with derivatives of their own, from JAX 0.11 on."""
+    """Evaluate an operation that has its own expansion into others: functions with derivatives of their own, from JAX
+    0.11 on."""
     operation = equation.params["_prim"]
 
     def expand(*given: Any) -> list[Any]:

@@ -26,35 +26,36 @@ with jax.ensure_compile_time_eval():  # this may be imported while JAX traces
     ARRAY = type(jax.numpy.zeros(()))
 """The class of JAX's concrete arrays."""
 TAKEN = frozenset({ARRAY, np.ndarray, int, float, complex})
-"""What `jax.jit` takes as NumPy would: other numbers are of other types there."""
+"""The types of arguments that `jax.jit` treats as NumPy would: other numbers have other types there."""
 MOST_STATES = 8
 
 
 class Elsewhere(Exception):
-    """A call that `jax.jit` knows too little of, or that does more than return results."""
+    """An exception for a call that `jax.jit` cannot handle: it needs known values, or has effects beside its
+    results."""
 
 
 class Wide(Exception):
-    """A call that needs 64-bit types."""
+    """An exception for a call that needs 64-bit types."""
 
 
 class Jitted:
-    """A function of arrays for one structure of arguments, and one state of what it reads."""
+    """A function of arrays for one structure of arguments, and one state of the objects that it reads."""
 
     def __init__(self, function: Compiled, spec: optree.PyTreeSpec, *, checks_numbers: bool) -> None:
         self._function, self._spec = function, spec
         self._checks_numbers = checks_numbers
-        """Whether numbers follow Python's rules, of which division by zero is an error; arrays have infinities."""
+        """Whether numbers follow Python's rules, by which a division by zero is an error; arrays have infinities."""
         self._outputs: Outputs | None = None
         self._may_fail = False
         self.is_direct = False
-        """Whether a call gives what the function returns."""
+        """Whether the jitted call returns the function's own results, without a flag for failures."""
         self.elsewhere: set[Hashable] = set()
         self.call: Callable[..., Any] = jax.jit(self._trace)
         self._narrow: Any = self.call
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
-        """What the function returns, or NotImplemented."""
+        """Call the function; return its results, or NotImplemented."""
         if self.elsewhere and layouts(leaves) in self.elsewhere:
             return NotImplemented
         try:
@@ -71,7 +72,8 @@ class Jitted:
             return self.call(*leaves)
 
     def finished(self, found: Any) -> Any:
-        """What the function returns, from what a call gives; NotImplemented if an index or a condition has failed."""
+        """Convert the value of the jitted call to the results of the function; NotImplemented if an index or a
+        condition has failed."""
         if self.is_direct:
             return found
         assert self._outputs is not None
@@ -118,7 +120,7 @@ class Jitted:
 
 
 def require_wide(dtypes: Iterable[np.dtype]) -> None:
-    """Raise if there are 64-bit types, and JAX has none."""
+    """Raise `Wide` if there are 64-bit types that JAX's configuration does not have."""
     if not jax.config.jax_enable_x64 and any(canonicalize_dtype(each) != each for each in dtypes):  # pyright: ignore[reportAttributeAccessIssue]
         raise Wide
 
@@ -133,11 +135,11 @@ class CompiledFunction(Compiled, Protocol):
 
 
 class State(NamedTuple):
-    """What a function was compiled to, and what it read then."""
+    """The jitted versions of a function, and guards on the objects that it had read."""
 
     guards: Guards
     jitted: dict[Hashable, Jitted]
-    """By the structure of the arguments."""
+    """The versions of the function by the structure of the arguments."""
 
 
 class DeviceCalls:
@@ -146,12 +148,13 @@ class DeviceCalls:
     def __init__(self, function: CompiledFunction) -> None:
         self._function = function
         self._states: list[State] = []
-        """The latest last."""
+        """The states, the latest last."""
         self._latest: tuple[int, Jitted, Guards | None] | None = None
-        """What ran the latest call whose arguments were arrays, and their number, if `jax.jit` has taken them all."""
+        """The number of arguments, the version and the guards of the latest call whose arguments were all arrays of
+        JAX, if `jax.jit` has taken every such call."""
 
     def run(self, *args: Any) -> Any:
-        """What a positional call tries first."""
+        """Call the function with positional arguments, by the latest version if it fits, and otherwise by `call`."""
         if self._latest is None:
             return self.call(args, {})
         count, jitted, guards = self._latest
@@ -167,7 +170,8 @@ class DeviceCalls:
         return found if jitted.is_direct else jitted.finished(found)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function returns, or NotImplemented where no argument is an array of JAX, or more must be known."""
+        """Call the function; return its results, or NotImplemented if no argument is an array of JAX, or values must be
+        known."""
         leaves, spec = flatten((args, kwargs))
         kinds = {*map(type, leaves)}
         if any(issubclass(kind, Tracer) for kind in kinds):
@@ -187,7 +191,7 @@ class DeviceCalls:
         return result
 
     def _state(self) -> State:
-        """What there is for the world as it is now."""
+        """The state whose guards hold now, or a new one."""
         for number, state in enumerate(reversed(self._states), 1):
             if state.guards.hold():
                 if number > 1:

@@ -14,7 +14,7 @@ from numbagraph.tracing.tracer import Tracer, apply
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The translation of a primitive that a function of its operands alone is."""
+    """Make the translation of a primitive from a function of its operands alone."""
     return lambda _run, _equation, *operands: function(*operands)
 
 
@@ -27,7 +27,7 @@ def is_bool(operand: Any) -> bool:
 
 
 def integer_quotient(a: Any, b: Any) -> Any:
-    """Rounded towards zero; by zero all bits are set."""
+    """Divide integers, rounding towards zero; a quotient by zero has all bits set."""
     safe = np.where(b == 0, np.ones_like(b), b)
     quotient = a // safe
     if a.dtype.kind == "i":
@@ -41,20 +41,20 @@ def div(a: Any, b: Any) -> Any:
 
 
 def rem(a: Any, b: Any) -> Any:
-    """With the sign of the dividend; by zero integers are the dividend."""
+    """The remainder, with the sign of the dividend; integers modulo zero are the dividend."""
     if not is_integer(a):
         return np.fmod(a, b)
     return np.where(b == 0, a, np.fmod(a, np.where(b == 0, np.ones_like(b), b)))
 
 
 def one_minus_square(x: Any) -> Any:
-    """Exact where x is next to 1, with a derivative, -2 x, that is exact next to 0."""
+    """``1 - x**2``, exact where x is next to 1, with a derivative, -2 x, that is exact next to 0."""
     found = (1 - x) * (1 + x)
     return found if is_integer(x) else derived_as(found, 1 - x * x)
 
 
 def polynomial(x: Any, *coefficients: Any) -> Any:
-    """By Horner's rule, from the coefficient of the lowest power on."""
+    """Evaluate a polynomial by Horner's rule, from the coefficient of the lowest power on."""
     result = coefficients[-1]
     for each in coefficients[-2::-1]:
         result = result * x + each
@@ -105,7 +105,7 @@ def select(which: Any, *cases: Any) -> Any:
 
 
 def convert(_run: Run, equation: Any, x: Any) -> Any:
-    """As XLA converts: of complex numbers the real part, and floats beyond the integers as the nearest of them."""
+    """Convert as XLA does: of complex numbers the real part, and floats beyond the integers as the nearest of them."""
     dtype = dtype_of(equation.outvars[0])
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = x.real

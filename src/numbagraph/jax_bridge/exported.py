@@ -13,7 +13,7 @@ from numbagraph.tracing.tracebacks import for_users
 
 
 def exported(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function behind `numbagraph.to_jax`."""
+    """Implement `numbagraph.to_jax`."""
     if not callable(function):
         raise TypeError(f"to_jax takes functions, not {function!r}")
     compiled = of_jax(function)

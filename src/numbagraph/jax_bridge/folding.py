@@ -1,4 +1,4 @@
-"""JAX's reductions by a function of the user: a scan, of which a step takes one element of each result."""
+"""JAX's reductions by a function of the user: a scan, each step of which takes one element of each operand."""
 
 from __future__ import annotations
 

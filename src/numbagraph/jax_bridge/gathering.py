@@ -18,22 +18,22 @@ from numbagraph.jax_bridge.translation import Run, is_constant, shape_of, traced
 
 
 class Windows(Struct):
-    """Where windows of an operand lie, and which dimensions of their stack belong to what."""
+    """The positions of windows in an operand, and the roles of the dimensions of their stack."""
 
     operand: tuple[int, ...]
     """The lengths of the operand."""
     sizes: tuple[int, ...]
-    """Those of a window, along the same dimensions."""
+    """The lengths of a window, along the same dimensions."""
     stack: int
     """The number of dimensions of all windows together."""
     inner: tuple[int, ...]
-    """Those that are of one window, a dimension of the operand each."""
+    """The dimensions of the stack that are those of one window, a dimension of the operand each."""
     dropped: tuple[int, ...]
     """Dimensions of the operand, of length 1 in a window, that the stack does not have."""
     started: tuple[int, ...]
-    """The dimension of the operand that each start is of."""
+    """For each start, the dimension of the operand that it is for."""
     batch: tuple[tuple[int, int], ...]
-    """Dimensions of the operand along which window and operand are the same of a batch, with those of the indices."""
+    """The batch dimensions that operand and indices share, in pairs."""
 
     @property
     def outer(self) -> tuple[int, ...]:
@@ -138,7 +138,7 @@ def rows(windows: Windows, operand: Any, starts: dict[int, Any]) -> Any:
 
 
 def missing(equation: Any, dtype: np.dtype) -> Any:
-    """What JAX puts where an index is out of bounds."""
+    """The value that JAX returns where an index is out of bounds."""
     given = equation.params.get("fill_value")
     if given is not None:
         return dtype.type(given)
@@ -150,11 +150,11 @@ def missing(equation: Any, dtype: np.dtype) -> Any:
 
 
 Update = Callable[[Any, tuple[Any, ...], Any], None]
-"""Changes the elements of an array at positions, by an array of as many updates."""
+"""Update the elements of an array at positions with as many updates."""
 
 
 def scatter(rule: Callable[[Run, Any], Update]) -> Callable[..., Any]:
-    """The translation of a scatter, by what it does with an element and its update."""
+    """Make the translation of a scatter from the rule that combines an element with its update."""
 
     def put(run: Run, equation: Any, operand: Any, indices: Any, updates: Any) -> Any:
         numbers = equation.params["dimension_numbers"]
@@ -179,7 +179,7 @@ def scatter(rule: Callable[[Run, Any], Update]) -> Callable[..., Any]:
 
 
 def updated_by(ufunc: np.ufunc) -> Callable[[Run, Any], Update]:
-    """``ufunc.at``."""
+    """The update by ``ufunc.at``."""
 
     def update(result: Any, positions: tuple[Any, ...], updates: Any) -> None:
         whole = [np.broadcast_to(each, updates.shape) for each in positions]
@@ -189,7 +189,8 @@ def updated_by(ufunc: np.ufunc) -> Callable[[Run, Any], Update]:
 
 
 def set_or_apply(run: Run, equation: Any) -> Update:
-    """An assignment; or a function of elements, which is applied once for each position that names an element."""
+    """The update by an assignment; or by a function of elements, which is applied once for each position that names an
+    element."""
     jaxpr = equation.params["update_jaxpr"]
     if jaxpr is None:
         return lambda result, positions, updates: result.__setitem__(positions, updates)
@@ -212,7 +213,8 @@ def set_or_apply(run: Run, equation: Any) -> Update:
 
 
 def put_windows(windows: Windows, mode: str, update: Update, operand: Any, indices: Any, updates: Any) -> Any:
-    """The operand with updates. Those of windows that are not inside, which are dropped, go to a row of their own."""
+    """Return the operand with updates. Updates of windows that are not inside are dropped: they go to a row of their
+    own."""
     updates = traced(updates)
     if mode == "CLIP":
         return updated(traced(operand), windows.positions(windows.clipped(indices)), update, updates)
@@ -230,7 +232,7 @@ def put_windows(windows: Windows, mode: str, update: Update, operand: Any, indic
 
 
 def updated(operand: Any, positions: tuple[Any, ...], update: Update, updates: Any) -> Any:
-    """A copy of an array that is updated; an array of no dimensions is one of a single element meanwhile."""
+    """Update a copy of an array; an array of no dimensions becomes one of a single element meanwhile."""
     if not positions:
         single = operand.reshape((1,)).copy()
         update(single, (np.zeros(1, np.int64),), updates.reshape((1,)))

@@ -59,11 +59,11 @@ INSTEAD = {
     "schur": _REAL,
     "swap": _STATE,
 }
-"""What to write instead of a primitive."""
+"""Advice for primitives without a translation: the code to write instead."""
 
 
 def imported(function: Callable[..., Any]) -> Transformed[..., Any]:
-    """The function behind `numbagraph.from_jax`."""
+    """Implement `numbagraph.from_jax`."""
     if not callable(function):
         raise TypeError(f"from_jax takes functions of JAX, not {function!r}")
 
@@ -78,8 +78,8 @@ def imported(function: Callable[..., Any]) -> Transformed[..., Any]:
 
 
 def traced_by_jax(function: Callable[..., Any], spec: Any, leaves: Sequence[Any]) -> tuple[ClosedJaxpr, Any]:
-    """The jaxpr of a function of those leaves of its arguments that are arrays, with 64-bit types; and the tree of its
-    results."""
+    """Trace a function by JAX, with 64-bit types, on those leaves of its arguments that are arrays. Return the jaxpr,
+    and the tree of the results."""
     results = None
 
     def of_leaves(*given: Any) -> Any:
@@ -98,7 +98,7 @@ def is_known(leaf: Any) -> bool:
 
 
 def abstract(leaf: Any) -> Any:
-    """What JAX knows of an argument."""
+    """The type of an argument for JAX's tracing; concrete values stay."""
     if not isinstance(leaf, (Tracer, OnlyTraced)):  # an array from outside of the trace
         return leaf
     value = to_value(leaf)
@@ -130,7 +130,7 @@ RUN = Run(evaluate, evaluate_open)
 
 
 def apply(equation: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
-    """The results of one equation, in the dtypes and shapes that JAX says."""
+    """Evaluate one equation; the results have the dtypes and shapes of the equation."""
     name = equation.primitive.name
     knows_keys = name in control.TABLE or name in random_bits.TABLE
     if not knows_keys and any(map(random_bits.is_key, equation.invars)):
@@ -165,7 +165,7 @@ def require_dtype(aval: Any, name: str) -> None:
 
 
 def place_of(equation: JaxprEqn) -> str:
-    """Where the user's function calls a primitive, as far as JAX says."""
+    """The place where the user's function calls a primitive, if JAX knows it."""
     frames = equation.source_info.traceback
     for each in () if frames is None else frames.frames:
         if library_of(each.file_name) is None:

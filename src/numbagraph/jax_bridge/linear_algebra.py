@@ -1,5 +1,5 @@
-"""JAX's primitives of linear algebra. Where there is no factor they give NaN, as JAX's do; a solution with a singular
-triangle has what divisions by zero give."""
+"""JAX's primitives of linear algebra. Where there is no factor they return NaN, as JAX's do; a solution with a singular
+triangle has the results of divisions by zero."""
 
 from __future__ import annotations
 

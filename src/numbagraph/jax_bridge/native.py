@@ -46,11 +46,11 @@ PYTHON_DTYPES = {"b": bool, "i": np.int64, "f": np.float64, "c": np.complex128}
 Call = Callable[[list[Any]], Any]
 """The user's function, as one of its leaves."""
 Flat = Callable[[Sequence[Tracer]], tuple[Tracer, ...]]
-"""A function of leaves that gives leaves."""
+"""A function from leaves to leaves."""
 
 
 def native(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function behind `numbagraph.to_jax` with ``native=True``."""
+    """Implement `numbagraph.to_jax` with ``native=True``."""
     if not callable(function):
         raise TypeError(f"to_jax takes functions, not {function!r}")
     compiled = function if isinstance(function, GraphFunction) else GraphFunction(function)
@@ -73,11 +73,11 @@ def native(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Tree(Struct, eq=False):
-    """How results become what the user's function returns."""
+    """The tree of the results that the user's function returns."""
 
     spec: optree.PyTreeSpec
     constants: tuple[Any, ...]
-    """For each leaf what it always is; None for a result."""
+    """The constant value of each leaf; None for a result."""
 
     def filled(self, results: Sequence[Any]) -> Any:
         found = iter(results)
@@ -91,14 +91,14 @@ class Target(Struct, eq=False):
     name: str
     types: tuple[jax.ShapeDtypeStruct, ...]
     slots: tuple[int, ...]
-    """For each result of the flat function the one of the native code that it is."""
+    """For each result of the flat function, the number of the native code's result that holds it."""
     tree: Tree
     owners: tuple[Any, ...]
-    """What must live as long as XLA may call it."""
+    """Objects that must live as long as XLA may call the target."""
 
 
 _REGISTERED: list[Target] = []
-"""XLA never forgets a target, so none is ever freed."""
+"""All registered targets. XLA never forgets a target, so none is ever freed."""
 
 
 class Program:
@@ -113,7 +113,7 @@ class Program:
         self.tree = Tree(flatten(())[1], ())
 
     def flat(self, call: Call) -> Flat:
-        """What is traced."""
+        """The function of leaves that is traced."""
         raise NotImplementedError
 
     def target(self, arrays: Sequence[Any]) -> Target:
@@ -163,8 +163,9 @@ class Program:
         return tuple(found[slot] for slot in target.slots)
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        """The results, by a function of JAX for what this one reads of the world around it, as that is now: from JAX
-        0.11 on a function with derivatives of its own is traced once for types of its arguments, and never again."""
+        """Call the function on arrays of JAX, by a JAX function for the present state of the objects that it reads:
+        from JAX 0.11 on, a function with derivatives of its own is traced once for types of its arguments, and never
+        again."""
         self.target(arrays)
         reach = self.function._reach(self.arguments)
         if reach not in self.of_jax:
@@ -201,11 +202,11 @@ class Program:
         return differentiated
 
     def pullback(self, count: int) -> Program:
-        """The derivative, of a function of so many arguments."""
+        """The derivative of a function with ``count`` arguments."""
         return self.made.setdefault(count, Pullback(self, count))
 
     def over(self, is_batched: tuple[bool, ...]) -> Program:
-        """The function over batches of those arguments that have one."""
+        """The function over batches of the arguments that are batched."""
         return self.made.setdefault(is_batched, Batch(self, is_batched))
 
 
@@ -226,12 +227,13 @@ class Native(Program):
         return flat
 
     def filled(self, arrays: Sequence[Any]) -> Any:
-        """What the user's function returns."""
+        """The tree of results of the user's function."""
         return self.target(arrays).tree.filled(self(*arrays))
 
 
 class Pullback(Program):
-    """Cotangents of those arguments of a function that are no integers, from the arguments and the results' ones."""
+    """The pullback of a function: from the arguments and the results' cotangents to the cotangents of the arguments
+    that are no integers."""
 
     def __init__(self, of: Program, count: int) -> None:
         super().__init__(of.function, of.arguments)
@@ -279,23 +281,23 @@ def has_slope(array: Any) -> bool:
 
 
 def no_slope(array: Any) -> Any:
-    """The cotangent of what JAX takes for constant; zeros where it is an array of floats."""
+    """The cotangent of an argument that JAX takes for constant; zeros for an array of floats."""
     return jax.numpy.zeros_like(array) if has_slope(array) else np.zeros(array.shape, float0)
 
 
 def number(tracer: Tracer) -> Tracer:
-    """An array of JAX that is a number of Python."""
+    """Convert an array of JAX to a Python number."""
     return Tracer(weakened(tracer.value, np.dtype(PYTHON_DTYPES[tracer.dtype.kind])))
 
 
 def canonical(tracer: Tracer) -> Tracer:
-    """A result in the dtype that JAX's configuration allows."""
+    """Convert a result to the dtype that JAX's configuration allows."""
     value = as_value(to_value(tracer))
     return Tracer(registry["cast"](value, np.dtype(canonicalize_dtype(value.dtype))))
 
 
 def registered(embedding: Embedding, shapes: Sequence[tuple[int, ...]], described: str, tree: Tree) -> Target:
-    """Native code, compiled and made known to XLA."""
+    """Compile native code, and register it with XLA."""
     (special,) = embedding.versions
     outputs = special.graph.outputs
     types = tuple(jax.ShapeDtypeStruct(known_shape(each, "native code inside of JAX"), each.dtype) for each in outputs)

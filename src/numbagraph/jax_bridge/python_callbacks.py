@@ -1,4 +1,4 @@
-"""JAX's calls of Python: they are given arrays of JAX, as JAX gives them, with 64-bit types."""
+"""JAX's callbacks to Python. They get arrays of JAX, as from JAX itself, with 64-bit types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 METHODS = {"expand_dims": "expand_dims", "broadcast_all": "broadcast_all"}
-"""How batches are computed, where it is by one call."""
+"""The `vmap` methods of JAX that compute a batch by one call, by numbagraph's names; all others are sequential."""
 
 
 def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +43,7 @@ def pure(_run: Run, equation: Any, *operands: Any) -> list[Any]:
 
 
 def debugging(_run: Run, equation: Any, *operands: Any) -> list[Any]:
-    """A call for what it does, in its order among others."""
+    """Translate a callback that is made for its effects, in its order among others."""
 
     def run(*arrays: Any) -> None:
         equation.primitive.impl(*arrays, **equation.params)

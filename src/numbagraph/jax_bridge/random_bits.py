@@ -43,19 +43,19 @@ def threefry(_run: Run, _equation: Any, *operands: Any) -> list[Any]:
 
 
 def counts(_run: Run, equation: Any) -> list[Any]:
-    """0, 1, ... in numbers of two words, the upper ones and the lower ones."""
+    """Counts 0, 1, ... as numbers of two words: the upper words and the lower ones."""
     shape = tuple(map(int, equation.params["shape"]))
     lower: Any = Tracer(registry["arange"](math.prod(shape))).reshape(shape)
     return [(lower >> 32).astype(np.uint32), lower.astype(np.uint32)]
 
 
 def implementation(aval: Any) -> Any:
-    """What draws by keys of a type."""
+    """The implementation of random numbers for a type of keys."""
     return aval.dtype._impl
 
 
 def by_jax(run: Run, function: Callable[..., Any], *operands: Any) -> Any:
-    """What a function of JAX on words gives, without keys of its own."""
+    """Evaluate a function of JAX on words, without keys, that has one result."""
     (found,) = results_by_jax(run, function, *operands)
     return found
 
@@ -107,14 +107,14 @@ def is_key(variable: Any) -> bool:
 
 
 def of_keys(equation: Any) -> Callable[..., Any] | None:
-    """The translation of an operation on keys that is not about random numbers: it compares them, or moves them."""
+    """The translation of an operation on keys that is not about random numbers, but compares or moves them."""
     if all(map(is_key, equation.outvars)):
         return moved
     return {"eq": equal, "ne": differ}.get(equation.primitive.name)
 
 
 def moved(run: Run, equation: Any, *operands: Any) -> list[Any]:
-    """The same operation on each of the keys' words."""
+    """Apply an operation that moves keys to each of their words."""
     axes = [-1 if is_key(each) else None for each in equation.invars]
 
     def move(*operands: Any) -> Any:
@@ -132,7 +132,8 @@ def differ(_run: Run, _equation: Any, first: Any, second: Any) -> Any:
 
 
 def gammas(run: Run, equation: Any, words: Any, a: Any) -> Any:
-    """JAX's rejection sampler, with the implicit derivative: that of its steps does not see what is rejected."""
+    """Draw by JAX's rejection sampler, with the implicit derivative: the derivative of its steps would ignore
+    rejections."""
     implementation_of_keys = implementation(equation.invars[0].aval)
 
     def draw(words: Any, a: Any) -> Any:

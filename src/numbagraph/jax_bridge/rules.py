@@ -15,7 +15,7 @@ from numbagraph.tracing.trace import tracing
 from numbagraph.transforms.autodiff import fit
 
 Run = Callable[[Sequence[Value], dict[Value, Any]], list[Any]]
-"""What gives the arrays that values stand for, from those of others."""
+"""Computes the arrays of values from known ones of other values."""
 
 
 def with_rule(node: Node, operands: Sequence[Any], run: Run) -> Any:
@@ -44,7 +44,7 @@ def with_rule(node: Node, operands: Sequence[Any], run: Run) -> Any:
 
 
 def as_cotangent(cotangent: Any, array: Any) -> Any:
-    """A cotangent as JAX wants it for an array: of integers there is none, which it has a dtype for."""
+    """Convert a cotangent to the form that JAX expects for an array. Integers have none, which JAX marks by a dtype."""
     if not jnp.issubdtype(array.dtype, jnp.inexact):
         return np.zeros(array.shape, jax.dtypes.float0)
     return jnp.zeros_like(array) if cotangent is None else jnp.asarray(cotangent, array.dtype)

@@ -1,5 +1,5 @@
-"""Zeros of both signs, which JAX's functions tell apart otherwise than NumPy's: extrema have an order of them, and most
-functions of complex numbers see one zero alone, so that there is one side of a branch cut."""
+"""Zeros of both signs, which JAX's functions distinguish otherwise than NumPy's: extrema order them, and most functions
+of complex numbers treat both as one zero, so that there is one side of a branch cut."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def complex_of(real: Any, imaginary: Any) -> Any:
 
 
 def kept_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An odd function, which keeps the sign of zero."""
+    """Make an odd function keep the sign of zero."""
 
     def of(x: Any) -> Any:
         found = function(x)
@@ -37,7 +37,7 @@ def kept_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def unsigned(x: Any) -> Any:
-    """A number with 0 for -0, which is what the sum of both zeros is."""
+    """Convert -0 to 0, as the sum of both zeros is."""
     return x + 0.0
 
 
@@ -62,12 +62,13 @@ def same(x: Any) -> Any:
 
 
 def seeing(function: Callable[..., Any], before: Callable[..., Any], after: Callable[..., Any] = same) -> Any:
-    """A function that is given complex numbers, and gives them, with other zeros."""
+    """Wrap a function of complex numbers, changing the zeros of its argument and of its result."""
     return lambda x: after(function(before(x))) if kind_of(x) == "c" else function(x)
 
 
 def cosine(x: Any) -> Any:
-    """The imaginary part is a product with the sine of the real part, of which 0 makes 0."""
+    """The cosine. Where the real part of the argument is 0, the imaginary part of the result, a product with its sine,
+    is 0 and not -0."""
     found = np.cos(x)
     if kind_of(x) != "c":
         return found
@@ -83,7 +84,8 @@ def reciprocal_root(x: Any) -> Any:
 
 
 def quotient(a: Any, b: Any) -> Any:
-    """By a complex zero: the parts times infinity of the sign of the divisor's real part."""
+    """The quotient. By a complex zero, its parts are those of the dividend times infinity of the sign of the divisor's
+    real part."""
     found = a / b
     if kind_of(found) != "c":
         return found
@@ -93,7 +95,8 @@ def quotient(a: Any, b: Any) -> Any:
 
 
 def sign_of_zeros(x: Any) -> float | None:
-    """1 or -1 of a constant all whose zeros have that sign; 0 where it has no zeros, None where nothing is known."""
+    """1 or -1 for a constant all of whose zeros have that sign; 0 if it has no zeros, None for a value that is not
+    known."""
     if not is_constant(x):
         return None
     zeros = np.asarray(x)[np.asarray(x) == 0]
@@ -102,7 +105,8 @@ def sign_of_zeros(x: Any) -> float | None:
 
 
 def extremum(ufunc: np.ufunc, sign: float) -> Callable[..., Any]:
-    """The greater of two numbers, or the smaller: of two zeros that of this sign, of equal complex numbers the second.
+    """Make a maximum or minimum that prefers, of two zeros, the one of this sign, and of equal complex numbers the
+    second.
 
     NumPy's function takes the second of two zeros, which is right where a constant stands at the proper place.
     """

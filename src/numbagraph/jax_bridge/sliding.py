@@ -26,12 +26,12 @@ class Sliding(Struct):
     strides: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
     of_array: tuple[int, ...]
-    """How far elements of the array are from each other, once it is spread."""
+    """The distances between elements of the array, once it is spread."""
     of_window: tuple[int, ...]
-    """The same of a window's elements."""
+    """The distances between elements of a window."""
 
     def spread(self, x: Any, value: Any) -> Any:
-        """The array with what is between its elements and beyond its ends."""
+        """The array with ``value`` between its elements and beyond its ends."""
         if all(low == high == 0 for low, high in self.padding) and all(each == 1 for each in self.of_array):
             return traced(x)
         before = [(0, 0, 0)] * (x.ndim - len(self.sizes))
@@ -39,7 +39,7 @@ class Sliding(Struct):
         return padded(x, value, [*before, *config])
 
     def views(self, x: Any, value: Any, counts: Sequence[int]) -> Any:
-        """All windows over the last axes of an array: so many of them along each, and then their elements."""
+        """All windows over the last axes of an array: ``counts`` of them along each axis, and then their elements."""
         spread, first = self.spread(x, value), x.ndim - len(self.sizes)
         if 0 in (*counts, *self.sizes):
             return np.zeros((*spread.shape[:first], *counts, *self.sizes), spread.dtype)
@@ -49,14 +49,14 @@ class Sliding(Struct):
         return found[(..., *steps)]
 
     def chosen(self, x: Any, is_max: bool, counts: Sequence[int]) -> Any:
-        """Which element of each window is the extremum: of equal ones the first."""
+        """The number of the element in each window that is the extremum: the first of equal ones."""
         views = self.views(x, least(x.dtype, is_max), counts)
         flat = views.reshape((*counts, math.prod(self.sizes)))
         return (np.argmax if is_max else np.argmin)(flat, axis=-1)
 
     def places(self, number: Any, lengths: Sequence[int]) -> Any:
-        """Where elements lie in the spread array of these lengths, as one number: the elements that a number counts, in
-        the window of each place of an array of windows."""
+        """The positions in the spread array of these lengths, as one number each, of the elements with the given
+        numbers in an array of windows."""
         place: Any = 0
         number = traced(number)
         for axis, length in enumerate(lengths):
@@ -69,7 +69,7 @@ class Sliding(Struct):
 
 
 def convolution(_run: Run, equation: Any, x: Any, kernel: Any) -> Any:
-    """Windows of the array times the kernel, by one product of matrices."""
+    """Convolve: multiply windows of the array by the kernel, in one product of matrices."""
     params, numbers = equation.params, equation.params["dimension_numbers"]
     out = numbers.out_spec
     shape, dtype = shape_of(equation.outvars[0]), dtype_of(equation.outvars[0])
@@ -146,7 +146,7 @@ def window_extremum(is_max: bool) -> Callable[..., Any]:
 
 
 def gathered(sliding: Sliding, values: Any, numbers: Any) -> Any:
-    """Of each window the element of this number."""
+    """The element of each window that has the given number."""
     spread = sliding.spread(values, values.dtype.type(0))
     return spread.reshape(-1)[sliding.places(numbers, ints(spread.shape))]
 
@@ -156,7 +156,7 @@ def has_max(equation: Any) -> bool:
 
 
 def gather_chosen(_run: Run, equation: Any, values: Any, x: Any) -> Any:
-    """Of each window the value where another array has its extremum."""
+    """Gather, for each window, the value where another array has its extremum."""
     sliding, counts = sliding_of(equation.params), shape_of(equation.outvars[0])
     if 0 in (*counts, *sliding.sizes):
         return np.zeros(counts, values.dtype)
@@ -164,7 +164,7 @@ def gather_chosen(_run: Run, equation: Any, values: Any, x: Any) -> Any:
 
 
 def scatter_chosen(_run: Run, equation: Any, source: Any, x: Any) -> Any:
-    """The transpose of `gather_chosen`: each window's number is added where the window has its extremum."""
+    """Scatter, as the transpose of `gather_chosen`: each window's number is added where the window has its extremum."""
     sliding, counts, shape = sliding_of(equation.params), ints(source.shape), shape_of(equation.outvars[0])
     total = np.zeros(shape, source.dtype)
     if 0 in (*counts, *sliding.sizes, *shape):
@@ -177,7 +177,7 @@ def scatter_chosen(_run: Run, equation: Any, source: Any, x: Any) -> Any:
 
 
 def window_fold(run: Run, equation: Any, *operands: Any) -> list[Any]:
-    """Any reduction of windows, an element of all windows at a time."""
+    """Reduce windows by any function, an element of all windows at a time."""
     sliding, counts = sliding_of(equation.params), shape_of(equation.outvars[0])
     arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
     views = [sliding.views(x, first, counts) for x, first in zip(arrays, initial, strict=True)]

@@ -1,4 +1,4 @@
-"""JAX's sparse arrays (`jax.experimental.sparse`): what JAX computes with their elements and positions where it has no
+"""JAX's sparse arrays (`jax.experimental.sparse`): the computations with elements and positions that JAX does without a
 library for them."""
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def log_gamma(x: Any) -> Any:
 
 @functools.cache
 def of_jax(name: str, *numbers: float) -> float:
-    """JAX's own number at a point where its versions differ."""
+    """The value of JAX's function at a point where versions of JAX differ."""
     with unwatched(), x64(), jax.ensure_compile_time_eval():
         return float(getattr(jax.lax, name)(*map(jax.numpy.float64, numbers)))
 
@@ -39,12 +39,12 @@ def digamma(x: Any) -> Any:
 
 
 def outside(a: Any, x: Any) -> Any:
-    """Where JAX has no incomplete gamma function."""
+    """Where JAX's incomplete gamma function is not defined."""
     return (x < 0) | (a < 0) | ((a == 0) & (x == 0)) | np.isnan(a) | np.isnan(x)
 
 
 def of_infinite(name: str, found: Any, a: Any, x: Any) -> Any:
-    """The function with what it is of an infinite parameter: at a small, a large, an infinite number."""
+    """Replace the function's values for an infinite parameter: at a small, a large, and an infinite number."""
     small, large, infinite = (of_jax(name, np.inf, each) for each in (0.5, 2.0, np.inf))
     of_x = np.where(x == np.inf, infinite, np.where(x < 1, small, large))
     return np.where((a == np.inf) & (x > 0), of_x, found)
@@ -68,7 +68,8 @@ def lower_gamma_by_parameter(a: Any, x: Any) -> Any:
 
 
 def at_edges(found: Any, x: Any, q: Any) -> Any:
-    """A multiple of Hurwitz's function at its poles: infinite where the number is even, and NaN where it is not."""
+    """Replace the values of a multiple of Hurwitz's function at its poles: infinite where ``x`` is even, and NaN where
+    it is not."""
     found = np.where(np.isinf(q), np.nan, found)
     return np.where((q <= 0) & (q == np.floor(q)), np.where(np.mod(x, 2.0) == 0.0, np.inf, np.nan), found)
 

@@ -65,7 +65,7 @@ def pad(_run: Run, equation: Any, x: Any, value: Any) -> Any:
 
 
 def padded(x: Any, value: Any, config: Sequence[tuple[int, int, int]]) -> Any:
-    """Elements apart from each other by what is between them, and then more or fewer at both ends."""
+    """Pad an array: between its elements, and at both ends, where it may also be cut."""
     shape = np.shape(x) if is_constant(x) else x.shape
     inner = [length + max(length - 1, 0) * between for length, (_, _, between) in zip(shape, config, strict=True)]
     whole = [length + max(low, 0) + max(high, 0) for length, (low, high, _) in zip(inner, config, strict=True)]
@@ -104,7 +104,7 @@ def axes_of(equation: Any) -> tuple[int, ...]:
 
 
 def total(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A sum or product, which wraps in the dtype of its elements."""
+    """Make a sum or product that wraps in the dtype of its elements."""
     return lambda _run, equation, x: function(x, axis=axes_of(equation))
 
 
@@ -161,7 +161,7 @@ def by_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def after_zero(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A running sum that begins with 0, to which -0 is added, too."""
+    """Make a running sum begin with 0, so that -0 becomes 0."""
     return lambda x, axis: function(x if x.dtype.kind in "iub" else x + x.dtype.type(0), axis=axis)
 
 
@@ -181,7 +181,7 @@ def top_k(_run: Run, equation: Any, x: Any) -> list[Any]:
 
 
 def first_of(x: Any, count: int, axis: int) -> list[Any]:
-    """The last elements in the total order of numbers, of equal ones the first, with their positions."""
+    """The ``count`` last elements in the total order of numbers, and their positions; of equal elements the first."""
     length = x.shape[axis]
     order = length - 1 - np.flip(np.argsort(np.flip(in_order(x), axis), axis=axis, kind="stable"), axis)
     first = np.moveaxis(np.moveaxis(order, axis, -1)[..., :count], -1, axis)
@@ -189,7 +189,7 @@ def first_of(x: Any, count: int, axis: int) -> list[Any]:
 
 
 def nearly_top_k(_run: Run, equation: Any, x: Any) -> list[Any]:
-    """JAX may miss some of the largest elements, or the smallest ones, and on CPUs does not."""
+    """The largest or smallest elements. JAX may miss some of them, but on CPUs it does not."""
     k, axis = int(equation.params["k"]), int(equation.params["reduction_dimension"])
     if not equation.params["aggregate_to_topk"]:
         raise NotImplementedError(
@@ -202,7 +202,7 @@ def nearly_top_k(_run: Run, equation: Any, x: Any) -> list[Any]:
 
 
 def no_elements(_run: Run, equation: Any, *_: Any) -> Any:
-    """An array whose elements count for nothing."""
+    """An array whose elements do not matter."""
     return np.zeros(shape_of(equation.outvars[0]), dtype_of(equation.outvars[0]))
 
 

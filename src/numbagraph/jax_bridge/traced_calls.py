@@ -1,5 +1,5 @@
-"""Calls with arrays of JAX, or its tracers: what stands for the arguments while a function is traced, and its results
-by JAX's translation of each op."""
+"""Calls with arrays of JAX, or its tracers: stand-ins for the arguments while a function is traced, and its results by
+JAX's translation of each op."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from numbagraph.transforms.interpret import effects, evaluate
 
 
 class Compiled(Protocol):
-    """What is asked of a compiled function."""
+    """The interface of a compiled function that calls from JAX use."""
 
     @property
     def _described(self) -> str: ...
@@ -28,7 +28,7 @@ class Compiled(Protocol):
 
 
 def called(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function returns of arrays of JAX or its tracers."""
+    """Call a compiled function on arrays of JAX or its tracers."""
     arguments, given = bound(compiled, args, kwargs)
     traced, _ = compiled._find(arguments)
     require_pure(traced, compiled._described, arguments.leaf_names)
@@ -36,7 +36,7 @@ def called(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def bound(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, list[Any]]:
-    """The arguments of a call from JAX as they are traced, and the leaves that were given."""
+    """The arguments of a call from JAX as they are traced, and the leaves that were passed."""
     arguments = compiled._bind(args, kwargs)
     if arguments.generators is not None:
         raise TypeError(
@@ -48,7 +48,7 @@ def bound(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def stand_ins(arguments: Arguments) -> list[Any]:
-    """The arguments as they are traced. What is no array or number is refused by its name."""
+    """The arguments as they are traced. Raise an error that names an argument which is no array or number."""
     for leaf, name in zip(arguments.leaves, arguments.leaf_names, strict=True):
         if not isinstance(leaf, jax.Array):
             describe(leaf, name)
@@ -76,7 +76,7 @@ def as_given(leaf: Any) -> Any:
 
 
 def require_pure(traced: Traced, described: str, names: Sequence[str]) -> None:
-    """Refuse what writes to something else than its results."""
+    """Refuse a function that writes to anything but its results."""
     if traced.outputs.written:
         written = ", ".join(names[number] for number in traced.outputs.written)
         raise TypeError(f"{described} writes into {written}, and JAX's arrays never change: write into a copy")

@@ -81,7 +81,8 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
 
 def entered(graph: Graph, arrays: Sequence[Any]) -> tuple[Translation, list[Value]]:
-    """A run of a graph whose arguments fulfil what lengths and numbers say that are known, and the other conditions."""
+    """Begin a run of a graph. Arguments must meet the conditions on lengths and numbers that are known; the other
+    conditions are returned."""
     environment = bind(graph, arrays)
     traced = {value for value in graph.inputs if isinstance(environment[value], Tracer)}
     conditions = [guard.condition for guard in graph.guards]
@@ -99,7 +100,7 @@ def results_and_failure(graph: Graph, arrays: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def require_known_lengths(graph: Graph) -> None:
-    """Refuse what JAX cannot compile."""
+    """Refuse a graph with lengths that JAX cannot compile."""
     array = array_of_computed_length(graph)
     if array is not None:
         raise NotImplementedError(
@@ -109,7 +110,7 @@ def require_known_lengths(graph: Graph) -> None:
 
 
 def is_number(value: Value) -> bool:
-    """Whether a value may be a length or the start of a slice: an integer of Python's."""
+    """Whether a value may be a length or the start of a slice: an integer as Python has them."""
     return value.type.weak and value.dtype.kind in "iub"
 
 
@@ -142,7 +143,7 @@ class Translation:
 
     @cached_property
     def behind_lengths(self) -> set[Value]:
-        """What lengths follow from, by way of floating-point numbers, too."""
+        """The values that lengths follow from, floating-point numbers among them."""
         return set(toposort(each for value in self.graph.values for each in value.shape if isinstance(each, Value)))
 
     def results(self) -> tuple[Any, ...]:
@@ -152,7 +153,7 @@ class Translation:
         return canonical(leaf_data(value, self.lengths))
 
     def note_conditions(self, conditions: Iterable[Value]) -> None:
-        """Take note of conditions that do not hold."""
+        """Record the conditions that do not hold."""
         for each in self.run([*conditions], {}):
             self.note(jnp.logical_not(each))
 
@@ -177,10 +178,10 @@ class Translation:
         registry["with_rule"]: rules.with_rule,
         registry["differentiated_as"]: lambda node, operands, run: rules.differentiated_as(*operands),
     }
-    """Ops that are there for their derivatives alone."""
+    """The translations of ops that only change derivatives."""
 
     def run(self, values: Sequence[Value], known: dict[Value, Any]) -> list[Any]:
-        """The arrays of more values, from those that are known."""
+        """Compute the arrays of more values from known ones."""
         return interpret(values, {**self.lengths, **known}, self.leaf, self.apply)
 
     def control(self, lower: lowering.Together, *operands: Any, **attrs: Any) -> Sequence[Any]:
@@ -190,7 +191,7 @@ class Translation:
         return results
 
     def check_bounds(self, node: Node, operands: Sequence[Any]) -> None:
-        """JAX clamps an index or drops an update, without a word."""
+        """Record an index that is out of bounds: JAX clamps it, or drops an update, without an error."""
         for number, extent in node.op.bounds(node):
             length, position = length_of(extent, self.lengths), operands[number]
             if isinstance(position, Tracer):
@@ -209,8 +210,8 @@ def within(position: np.ndarray, length: int) -> bool:
 
 
 def translated(item: Any) -> Any:
-    """An attribute as a translation takes it: of a region, a function that gives its results, and whether it failed: an
-    index was out of bounds, or a guard did not hold."""
+    """Convert an attribute for a translation: a region becomes a function that returns its results, and whether an
+    index was out of bounds or a guard did not hold."""
     if type(item) is tuple:
         return tuple(map(translated, item))
     if not isinstance(item, Graph):
@@ -226,13 +227,13 @@ def translated(item: Any) -> Any:
 
 
 def as_jax_has_it(item: Any) -> Any:
-    """An attribute: of a dtype, what JAX's configuration makes of it, which would warn."""
+    """Convert an attribute: a dtype becomes the one that JAX's configuration has for it, without JAX's warning."""
     return np.dtype(canonicalize_dtype(item)) if isinstance(item, np.dtype) else item
 
 
 def canonical(data: Any) -> Any:
-    """An array of NumPy in a dtype that JAX has in its configuration: it may have traced its function of such an array
-    in another one, which it does not notice."""
+    """Convert an array of NumPy to a dtype that JAX's configuration has. JAX may have traced its function of such an
+    array in another dtype, without noticing the difference."""
     if not isinstance(data, (np.ndarray, np.generic)):
         return data
     dtype = canonicalize_dtype(data.dtype)
@@ -240,7 +241,7 @@ def canonical(data: Any) -> Any:
 
 
 def in_dtype(result: Any, dtype: np.dtype) -> Any:
-    """A result in the dtype that NumPy gives, or in what JAX's configuration makes of that."""
+    """Convert a result to the dtype that NumPy gives, or to the one that JAX's configuration has for it."""
     result, dtype = jnp.asarray(result), canonicalize_dtype(dtype)
     return result if result.dtype == dtype else result.astype(dtype)
 

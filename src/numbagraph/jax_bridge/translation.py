@@ -1,4 +1,4 @@
-"""What translations of JAX's primitives have in common."""
+"""Helpers that translations of JAX's primitives share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from numbagraph.purity.nondeterminism import unwatched
 from numbagraph.tracing.tracer import Tracer, to_value
 
 MOST_FOLDED = 1024
-"""Elements. Constants up to this size are computed with NumPy while a function is traced, larger ones when it runs."""
+"""The number of elements up to which constants are computed with NumPy while a function is traced; larger ones are
+computed when it runs."""
 
 
 class ClosedJaxpr(Protocol):
@@ -35,7 +36,7 @@ class ClosedJaxpr(Protocol):
 
 
 class Run(Struct):
-    """How translations run the jaxprs that equations hold."""
+    """The functions by which translations run the jaxprs that equations hold."""
 
     closed: Callable[..., list[Any]]
     """``closed(jaxpr, arguments)``"""
@@ -56,12 +57,12 @@ def traced(operand: Any) -> Tracer:
 
 
 def is_constant(*operands: Any) -> bool:
-    """Whether NumPy knows all of them by now."""
+    """Whether the values of all operands are known during tracing."""
     return not any(isinstance(each, Tracer) for each in operands)
 
 
 def derived_as(value: Any, form: Any) -> Any:
-    """A value that has the derivatives of another form of it, which is not computed."""
+    """A value with the derivatives of another form of it, which is not computed."""
     if is_constant(value, form):
         return value
     return Tracer(differentiated_as(traced(value).value, traced(form).value))
@@ -72,7 +73,7 @@ def large(count: int) -> bool:
 
 
 def shape_of(variable: Any) -> tuple[int, ...]:
-    """The shape that JAX says a variable has."""
+    """The shape of a variable in the jaxpr."""
     return tuple(map(int, variable.aval.shape))
 
 
@@ -81,7 +82,8 @@ def dtype_of(variable: Any) -> np.dtype:
 
 
 def fitted(result: Any, aval: Any) -> Any:
-    """A result, an argument or a constant in the dtype that JAX says; keys of random numbers are their words."""
+    """Convert a result, an argument or a constant to the dtype of the jaxpr; keys of random numbers become their
+    words."""
     if not isinstance(aval.dtype, np.dtype):
         return result if isinstance(result, (Tracer, np.ndarray)) else np.asarray(jax.random.key_data(result))
     dtype = canonical_dtype(aval.dtype)

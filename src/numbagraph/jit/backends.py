@@ -1,4 +1,4 @@
-"""What runs a traced graph: native code, JAX, or NumPy."""
+"""The backends that run a traced graph: native code, JAX, or NumPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BACKENDS = ("numba", "jax", "numpy")
 
 
 def require_backend(backend: str, parallel: bool) -> None:
-    """Raise unless there is a backend of that name, which has threads if they are asked for."""
+    """Raise unless there is a backend of that name, with threads if ``parallel`` is set."""
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     if parallel and backend != "numba":
@@ -28,7 +28,7 @@ def require_backend(backend: str, parallel: bool) -> None:
 
 
 def compiled(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
-    """What runs a graph on leaves and the values of shared variables."""
+    """Return a function that runs a graph on leaves and the values of shared variables."""
     run = unwatched(traced, backend, name)
     return watching(run, traced) if traced.watched else run
 
@@ -51,8 +51,8 @@ def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
 
 
 def on_device(function: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function of JAX's backend returns of arguments that are arrays of JAX; NotImplemented of others, or where
-    more must be known of them."""
+    """Call a function of JAX's backend on arguments that are arrays of JAX. Return NotImplemented for other arguments,
+    or where more must be known of them."""
     if function.backend != "jax" or out is not None or blocks.count or imported("jax") is None:
         return NotImplemented
     if function._on_device is None:
@@ -65,7 +65,7 @@ def on_device(function: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def describer(backend: str) -> Callable[[Any, str], Any]:
-    """What describes the arguments of functions that a backend runs."""
+    """Return the function that describes the arguments of functions which a backend runs."""
     if backend != "jax" or imported("jax") is None:
         return describe
     with importing:
@@ -75,6 +75,6 @@ def describer(backend: str) -> Callable[[Any, str], Any]:
 
 
 def run_eagerly(graph: Graph, inputs: list[Any]) -> list[Any]:
-    """Run a graph op by op, each a call of NumPy, in which `numpy.errstate` counts."""
+    """Run a graph op by op, each a call of NumPy, to which `numpy.errstate` applies."""
     with float_errors.as_chosen():
         return evaluate(graph, inputs)

@@ -24,9 +24,9 @@ Key = tuple[Any, ...]
 GENERATORS = "generators of random numbers"
 LENGTHS = "lengths of arrays"
 INTEGERS = "integers of Python"
-"""What stand for them among static arguments; the name of none is like these."""
+"""The name under which integers of Python's stand among static arguments; no argument has such a name."""
 MOST_LEAVES = 20_000
-"""Of arguments, and of results: places for them lie on the stack, which those of a million overflow."""
+"""The greatest number of leaves of arguments, and of results: they lie on the stack, which a million would overflow."""
 V = TypeVar("V")
 
 
@@ -40,23 +40,24 @@ class Arguments(Struct, frozen=False):
     leaves: list[Any]
     spec: optree.PyTreeSpec
     watched: str = ""
-    """What results must not have (`numbagraph.jit.debug_nans`)."""
+    """The values that results must not have (`numbagraph.jit.debug_nans`)."""
     generators: Held | None = None
     """The generators of random numbers among the leaves, whose states stand for them."""
     lengths: tuple[tuple[int, ...], ...] | None = None
-    """The shape of each leaf, if versions are made for one alone."""
+    """The shape of each leaf, if the version is made for these lengths alone."""
 
     integers: tuple[Any, ...] | None = None
-    """The integers of Python's among the leaves, if versions are made for them alone."""
+    """The integers of Python's among the leaves, if the version is made for them alone."""
     describe: Callable[[Any, str], tuple[Leaf, Any]] = describe
-    """The layout of a leaf, and the leaf as compiled code takes it."""
+    """A function that returns the layout of a leaf, and the leaf as compiled code takes it."""
 
     @property
     def known(self) -> Known:
         return Known.NUMBERS if self.integers is not None else Known.LENGTHS if self.lengths is not None else Known(0)
 
     def know(self, what: Known) -> None:
-        """From now on versions are made for these lengths, and perhaps numbers, alone."""
+        """Let versions be made, from now on, for these lengths alone, and for these integers if ``what`` includes
+        them."""
         if what >= Known.LENGTHS and self.lengths is None:
             self.lengths = lengths_of(self.leaves)
             self.static = (*self.static, (LENGTHS, self.lengths))
@@ -65,7 +66,7 @@ class Arguments(Struct, frozen=False):
             self.static = (*self.static, (INTEGERS, self.integers))
 
     def know_more(self) -> bool:
-        """Versions are made for more that is known; whether there is more."""
+        """Let versions be made for more known facts. Return whether there are any more."""
         if self.known is Known.NOTHING:
             self.know(Known.LENGTHS)
         elif self.known is Known.LENGTHS and any(integers_of(self.leaves)):
@@ -76,12 +77,12 @@ class Arguments(Struct, frozen=False):
 
     @property
     def key(self) -> Key:
-        """What a version must agree with before its leaves are looked at."""
+        """The key that a version must match before its leaves are looked at."""
         names = typed_names(self.spec)
         return (self.names, self.spec, (*self.static, names) if names else self.static)
 
     def find(self, versions: Mapping[Key, V]) -> V | tuple[()]:
-        """What there is for the key. Names that are no strings are rare, so they are looked for last."""
+        """Look up the key. Names that are no strings are rare, so they are looked up last."""
         found = versions.get((self.names, self.spec, self.static))
         return found if found is not None else versions.get(self.key, ())
 
@@ -91,17 +92,17 @@ class Arguments(Struct, frozen=False):
         return [self.names[first] + "".join(f"[{each!r}]" for each in rest) for first, *rest in paths]
 
     def described(self) -> tuple[tuple[Leaf, ...], list[Any]]:
-        """The layout of each leaf, and the leaves as compiled code takes them."""
+        """Return the layout of each leaf, and the leaves as compiled code takes them."""
         pairs = [self.describe(*each) for each in zip(self.leaves, self.leaf_names, strict=True)]
         return tuple(layout for layout, _ in pairs), [leaf for _, leaf in pairs]
 
     def leaves_of(self, names: Collection[str]) -> tuple[int, ...]:
-        """Which leaves belong to some of the arguments."""
+        """The numbers of the leaves that belong to some of the arguments."""
         owners = enumerate(name.partition("[")[0] for name in self.leaf_names)
         return tuple(number for number, owner in owners if owner in names)
 
     def static_arguments(self, static_argnames: Collection[str]) -> list[Any]:
-        """The static arguments of the call; a generator of random numbers is none."""
+        """The static arguments of the call. Raise for a generator of random numbers, which cannot be static."""
         given = self.bound.arguments
         names = [name for name in static_argnames if name in given]
         for name in names:
@@ -110,8 +111,8 @@ class Arguments(Struct, frozen=False):
         return [given[name] for name in names]
 
     def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
-        """A function of arguments, as one of their leaves. ``may_write``: whether what it reaches by names may write
-        into what outlives the call; what its arguments do is looked at here."""
+        """Return ``function`` as a function of the leaves. ``may_write``: whether objects that it reaches by names may
+        write into state that outlives the call; the arguments are checked here."""
 
         def call(leaves: list[Any]) -> Any:
             if self.lengths is not None:
@@ -134,7 +135,7 @@ class Arguments(Struct, frozen=False):
 def bound_to(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], described: str
 ) -> inspect.BoundArguments:
-    """The arguments by their names; an error says of which function they are."""
+    """Bind the arguments to their names; an error names the function."""
     try:
         return signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -150,7 +151,8 @@ def bind(
     watched: str = "",
     known: Known = Known.NOTHING,
 ) -> Arguments:
-    """The arguments of a call of the function that is ``described``; a default is part of it, whatever it is."""
+    """Bind and flatten the arguments of a call of the function that is ``described``. A default is part of the
+    function, whatever it is."""
     arguments = bind_flat(bound, static_argnames, described, watched)
     arguments.know(known)
     return arguments
@@ -206,7 +208,8 @@ def hashable(argument: Any, name: str, described: str) -> Hashable:
 def parameter_names(
     signature: inspect.Signature, names: str | Iterable[str], option: str, described: str
 ) -> tuple[str, ...]:
-    """The arguments that an option of `graph_jit` names."""
+    """Return the names of arguments that an option of `graph_jit` gives. Raise for one that the function does not
+    have."""
     result = (names,) if isinstance(names, str) else tuple(names)
     for name in result:
         if name not in signature.parameters:
@@ -233,14 +236,15 @@ def is_flat_call(
 
 
 def positional_names(signature: inspect.Signature) -> tuple[str | None, ...]:
-    """By which keywords the first arguments may be given, in order; none where they may not."""
+    """The keywords by which the first arguments may be given, in order; None for one that is positional alone."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [each for each in signature.parameters.values() if each.kind in kinds]
     return tuple(None if each.kind is inspect.Parameter.POSITIONAL_ONLY else each.name for each in parameters)
 
 
 def in_order(names: tuple[str | None, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """The arguments of a call as positional ones, if its keywords are those of the parameters that follow."""
+    """Return the arguments of a call as positional ones, if its keywords are those of the parameters that follow; else
+    None."""
     following = names[len(args) : len(args) + len(kwargs)]
     if following == tuple(kwargs):
         return (*args, *kwargs.values())
@@ -257,7 +261,7 @@ def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def without_lengths(key: Key) -> Key:
-    """A key without lengths, which versions that are made for them require themselves."""
+    """Return a key without lengths: versions that are made for them require them themselves."""
     names, spec, static = key
     return names, spec, tuple(each for each in static if each[:1] != (LENGTHS,))
 
@@ -268,14 +272,14 @@ def symbol(name: str) -> str:
 
 
 def described(function: Callable[..., Any]) -> str:
-    """How errors speak of a function: its name, and where it is defined."""
+    """The name of a function, and the place of its definition, for error texts."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     name = getattr(function, "__qualname__", repr(function))
     return f"{name} ({Source(code.co_filename, code.co_firstlineno)})" if code is not None else name
 
 
 def takes(signature: inspect.Signature, name: str) -> bool:
-    """Whether a function has an argument of a name, or takes any."""
+    """Whether a function has an argument of a name, or takes any keyword."""
     return name in signature.parameters or any(
         each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()
     )

@@ -11,11 +11,12 @@ from typing import Any
 from numbagraph.runtime.arguments import flatten
 
 OF_CLASSES = (classmethod, property, functools.cached_property)
-"""What makes something else of the functions of a class."""
+"""Classes of decorators that turn a function of a class into another object."""
 
 
 class BoundMethods(dict[Any, Any]):
-    """By the function that the class has. They live in the object, so that they go when it goes; no copy takes them."""
+    """The compiled methods of an object, by the function that the class has. They are kept in the object, so that they
+    are freed with it; copies do not take them."""
 
     NAME = "_numbagraph_methods"
 
@@ -42,8 +43,8 @@ class BoundMethods(dict[Any, Any]):
 
 
 def takes_instance(signature: inspect.Signature, static: Collection[str]) -> bool:
-    """Whether a function is one of a class by its first parameter, which `property`, `classmethod` and decorators of
-    the user's give it by position, rather than by binding it."""
+    """Whether a function takes an instance or a class as its first parameter. `property`, `classmethod` and decorators
+    of the user's pass it by position, rather than by binding it."""
     first = next(iter(signature.parameters), None)
     return first in ("self", "cls") and first not in static
 

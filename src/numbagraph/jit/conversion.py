@@ -1,7 +1,7 @@
-"""When functions are traced in their converted form, with loops and branches on traced values as calls of operators.
+"""Decides when functions are traced in their converted form, in which loops and branches are calls of operators.
 
-A function is traced as it is first. Where that asks a traced array for what nobody knows yet, such as its truth, all
-functions of the trace are converted, and it is traced again; so straight-line code pays nothing.
+A function is traced as it is first. Where that needs a value not known during tracing, such as the truth of a traced
+array, all functions of the trace are converted, and it is traced again; so straight-line code pays nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ T = TypeVar("T")
 
 
 def converter() -> Callable[[Any], Any]:
-    """The function that makes the converted form of functions."""
+    """Return the function that converts functions. Few functions need it, so it is imported late."""
     return operators.call
 
 
 def is_from_library(error: Exception) -> bool:
-    """Whether a function of NumPy's, SciPy's or Numba's has raised an error. Their own functions may want more of an
-    array or a length than a traced one has, and in converted code others may stand for them."""
+    """Whether a function of NumPy's, SciPy's or Numba's has raised an error. Such a function may need more of an array
+    or a length than a traced one has, and converted code may use another function in its place."""
     place = error.__traceback__
     while place is not None:
         if str(place.tb_frame.f_globals.get("__name__", "")).startswith(("numpy.", "scipy.", "numba.")):
@@ -39,7 +39,8 @@ def is_from_library(error: Exception) -> bool:
 
 
 class WithoutSource(Exception):
-    """A function cannot be converted, for lack of source: what was refused as it is may follow from lengths alone."""
+    """An error for a function that cannot be converted, for lack of source: with known lengths, the refused operation
+    may be possible."""
 
     def __init__(self, refused: Exception, reason: Unconvertible) -> None:
         super().__init__(refused)
@@ -61,15 +62,15 @@ class Conversion:
         self.allowed = allowed
         self.needed = False
         self.known = Known.NOTHING
-        """What each version is made for alone."""
+        """The facts that each version is made for alone."""
         self.without_source = False
-        """Whether it is traced as it is, with known lengths, since it cannot be converted."""
+        """Whether the function is traced as it is, with known lengths, since it cannot be converted."""
         self.room = 1
-        """How much there is for lists that loops make longer, as often as the usual."""
+        """The factor on the usual room of lists that loops make longer."""
 
     def attempt(self, make: Callable[[bool], T], arguments: Any, at_once: bool) -> T:
-        """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
-        ``arguments``, and known integers, where these are needed. ``at_once``: whether it is converted first
+        """Return the result of ``make``, with functions as they are or, where that is refused, converted; with known
+        lengths of ``arguments``, and known integers, where these are needed. ``at_once``: whether it is converted first
         (`Walk.converts_at_once`)."""
         around, active.widened = active.widened, {}
         try:
@@ -91,14 +92,15 @@ class Conversion:
 
     @staticmethod
     def _may_know_lengths(arguments: Any) -> bool:
-        """Let versions be made for the lengths of a call, if they are not yet."""
+        """Let versions be made for the lengths of a call. Return whether that is new."""
         try:
             return arguments.known is Known.NOTHING and arguments.know_more()
         except LengthsNeeded:  # they are those of a caller in native code
             return False
 
     def _settled(self, make: Callable[[bool], T], at_once: bool) -> T:
-        """The same, traced as often as it is found that lists hold wider numbers than those with which they begin."""
+        """Return the result of ``make``, tracing again each time that a list turns out to hold wider numbers than at
+        first."""
         while True:
             known = dict(active.widened)
             try:
@@ -130,8 +132,8 @@ class Conversion:
         return found if active.refusals == refusals else self._converted(make, active.refusal)
 
     def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
-        """What ``make`` gives of the converted function. An error that the function has caught itself is raised: what
-        it would do then is not what it does with numbers."""
+        """Return the result of ``make`` for the converted function. Raise a refusal that the function has caught
+        itself: it would take another path for numbers."""
         refusals = active.refusals
         try:
             found = make(True)

@@ -61,19 +61,19 @@ def debug_nans(choice: bool | str = True) -> AbstractContextManager[None]:
 
 
 def require_choice(choice: bool | str) -> str:
-    """What results must not have: nothing, "nan", or "inf" for all that is not finite."""
+    """Return the values that results must not have: none, "nan", or "inf" for all that are not finite."""
     if not isinstance(choice, (bool, str)) or choice not in _WATCHED:
         raise ValueError(f'debug_nans is True, False or "inf", not {choice!r}')
     return _WATCHED[choice]
 
 
 def how_watched(option: bool | str) -> str:
-    """What results of a function that has an option must not have in this block of code."""
+    """Return the values that a function's results must not have in this block of code, given the function's option."""
     return _WATCHED[option] if _chosen.value is None else _chosen.value
 
 
 def watching(run: Callable[..., Any], traced: Traced) -> Callable[..., Any]:
-    """What runs a version, and raises an error if that makes what it must not."""
+    """Return a function that runs a version, and raises an error if a result has such a value."""
 
     def call(*given: Any) -> Any:
         results = run(*given)
@@ -91,5 +91,5 @@ def look(traced: Traced, given: tuple[Any, ...], results: Any) -> None:
 
 
 def each_of(results: Any) -> Iterator[Any]:
-    """The results of a version, of which one may stand for itself."""
+    """The results of a version, which may be one result alone."""
     yield from results if isinstance(results, (tuple, list)) else (results,)

@@ -1,4 +1,4 @@
-"""How compiled functions are called from Python."""
+"""Calls of compiled functions from Python."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from numbagraph.tracing.tracebacks import shorten
 
 
 class Called:
-    """The part of a compiled function that is called. Once a version is compiled, it is native code."""
+    """The part of a compiled function that handles calls. Once a version is compiled, it is native code."""
 
     __slots__ = ("_flat_calls", "_positional", "_writers")
 
     _flat_calls: tuple[Callable[..., Any], ...]
-    """What runs a version on leaves, and gives what the function returns, or NotImplemented."""
+    """Functions that run a version on leaves, and return the function's result, or NotImplemented."""
     _positional: tuple[str | None, ...]
     _described: str
     _writers: Writers
@@ -42,7 +42,7 @@ class Called:
             raise
 
     def _refused(self, *args: Any, **kwargs: Any) -> Any:
-        """A call that no version took."""
+        """Handle a call that no version took."""
         try:
             return self._call_with_trees(args, kwargs)
         except Exception as error:
@@ -56,7 +56,7 @@ class Called:
             shorten(error, args, self._described)
 
     def _raise(self, error: BaseException, *args: Any) -> None:
-        """Raise what native code met in a call."""
+        """Raise an error that native code met in a call."""
         try:
             raise error
         except Exception as caught:
@@ -68,7 +68,7 @@ class Called:
 
 @cache
 def call_natively() -> None:
-    """Let native code call compiled functions from now on: it is loaded with the first version."""
+    """Let native code call compiled functions from now on. It is loaded with the first version."""
     own, of_writers = vars(Called), vars(Writers)
     slots = CallSlots(
         versions=own["_flat_calls"],

@@ -25,7 +25,7 @@ class Held:
     def __init__(self, leaves: Sequence[Any], names: Sequence[str]) -> None:
         first: dict[int, int] = {}
         self.places: dict[int, int] = {}
-        """By the number of a leaf, that of the first one with the same bit generator."""
+        """For each leaf that is a generator, by number, the first leaf with the same bit generator."""
         self.bit_generators: dict[int, Any] = {}
         for number, leaf in enumerate(leaves):
             if is_generator(leaf):
@@ -46,22 +46,22 @@ class Held:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What a version depends on."""
+        """The key for versions: the places and kinds of the generators."""
         return tuple((number, place, self.kinds[place]) for number, place in self.places.items())
 
     def replaced(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves as compiled code takes them: a second generator of a state has none of its own."""
+        """Return the leaves as compiled code takes them: a second generator of a state has no state of its own."""
         empty = np.empty(0, np.uint64)
         return [self.arrays.get(number, empty) if number in self.places else leaf for number, leaf in enumerate(leaves)]
 
     def traced(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves as the traced function takes them."""
+        """Return the leaves as the traced function takes them."""
         make = replacements.for_role("numpy.random.Generator")
         made = {number: make(kind, leaves[number]) for number, kind in self.kinds.items()}
         return [made[self.places[number]] if number in self.places else leaf for number, leaf in enumerate(leaves)]
 
     def require_no_trace(self) -> None:
-        """Raise where a traced function calls with generators that are not its arguments."""
+        """Raise where a traced function makes the call, with generators that are not its arguments."""
         if current_trace() is not None:
             raise TraceError(
                 "a numpy.random.Generator from outside of a traced function would give its numbers once, while the "
@@ -70,7 +70,7 @@ class Held:
             )
 
     def read(self) -> dict[int, np.ndarray]:
-        """The states as they are, which the arrays that stand for them then hold."""
+        """Return the present states, and copy them into the arrays that stand for them."""
         found = {number: states.words_of(each) for number, each in self.bit_generators.items()}
         for number, words in found.items():
             self.arrays[number][:] = words
@@ -78,7 +78,8 @@ class Held:
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """Read the states, and write them after what is inside has succeeded. Nobody else draws in between."""
+        """Read the states, and write them once the block has succeeded. A lock keeps other threads from drawing in
+        between."""
         sources = self.bit_generators
         with ExitStack() as locks:
             for each in sorted(sources.values(), key=id):
@@ -96,8 +97,8 @@ class Held:
 
 
 def drawing_once(key: tuple[Any, ...], run: Callable[..., Any]) -> Callable[..., Any] | None:
-    """``run`` on leaves of which the only generator comes as such: it gives NotImplemented for others. None where there
-    is no such way, which is faster than `Held`."""
+    """Return ``run`` as a function of leaves that include the one generator itself, which is faster than `Held`; it
+    returns NotImplemented for other leaves. None where that is not possible."""
     ((number, _, kind), *others) = key
     spans = None if others else spans_of(kind)
     if spans is None:

@@ -1,7 +1,7 @@
-"""The words of a bit generator's state where they lie, for calls that have no time for its ``state`` property.
+"""The words of a bit generator's state in memory, for calls that have no time for its ``state`` property.
 
-Where they lie is not part of NumPy's interface: so it is looked at once in a process for each kind, with a generator
-that nobody else has. Where what is found is not the state, the property is used.
+Their place is not part of NumPy's interface: so it is looked for once in a process for each kind, with a new generator.
+Where the words found are not the state, the property is used.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from numbagraph.runtime.drawing import Span
 
 
 def address_in(base: int) -> int:
-    """The address that stands at another one."""
+    """Read the address that is stored at another one."""
     return ctypes.c_size_t.from_address(base).value
 
 
 def expected(kind: str, state: int) -> list[tuple[int, int, int]]:
-    """Where the state should lie: addresses, words and sizes, in the order of the words."""
+    """The expected place of a state: addresses, words and sizes, in the order of the words."""
     match kind:
         case "SFC64":
             return [(state, 0, 40)]
@@ -37,20 +37,20 @@ def expected(kind: str, state: int) -> list[tuple[int, int, int]]:
 
 
 def read(source: Any, spans: Sequence[Span]) -> bytes:
-    """The words in an object. Of one that is shorter there, the rest is zero."""
+    """Read the words of an object's state. Words that are shorter there are filled with zeros."""
     parts = [ctypes.string_at(id(source) + each.offset, each.size) for each in spans]
     return b"".join(part + bytes(-len(part) % 8) for part in parts)
 
 
 def write(source: Any, spans: Sequence[Span], words: np.ndarray) -> None:
-    """Put words into an object."""
+    """Write words into an object's state."""
     for each in spans:
         ctypes.memmove(id(source) + each.offset, words[each.word :].tobytes(), each.size)
 
 
 @cache
 def spans_of(kind: str) -> tuple[Span, ...] | None:
-    """Where the words of a kind lie in an object, or None."""
+    """The places of the words of a kind in an object, or None."""
     probe = getattr(np.random, kind)(1)
     np.random.Generator(probe).integers(0, 2**32, dtype=np.uint32)
     base = id(probe)

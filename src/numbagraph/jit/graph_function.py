@@ -72,7 +72,7 @@ T = TypeVar("T")
 
 
 class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R]):
-    """A compiled function: what `graph_jit` returns.
+    """The compiled function that `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
     are 1, and memory layouts (contiguous or not). A new length needs no new version,
@@ -134,12 +134,13 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         self.donate_argnames = parameter_names(self.signature, donate_argnames, "donate_argnames", self._described)
         self.mutates = None if mutates is None else parameter_names(self.signature, mutates, "mutates", self._described)
         self._traced: dict[Key, dict[Key, Traced]] = {}
-        """By the structure of the arguments, and then by what is read and by the layouts of leaves, oldest first."""
+        """The versions by the structure of the arguments; then by the state that is read and the layouts, oldest
+        first."""
         self._shared: dict[Key, tuple[SharedVariable, ...]] = {}
         """The shared variables that were met for each structure: their layouts follow those of leaves."""
         self._embedded: dict[Key, Embedding] = {}
         self._dropped: list[Embedding] = []
-        """Callers from C may still have their addresses."""
+        """Embeddings that have been dropped, of which callers from C may still have addresses."""
         self._surroundings = Surroundings(function, self._described)
         self._lock = new_lock()
         self._versions: dict[Key, tuple[Version, ...]] = {}
@@ -159,7 +160,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         self._positional = positional_names(self.signature)
 
     def _is_redefined(self) -> bool:
-        """Whether the function has got other code or defaults; its signature is then that of these."""
+        """Whether the function has got other code or defaults; its signature is then read again."""
         if same(definition_of(self.function), self._definition):
             return False
         self._read_signature()
@@ -182,7 +183,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         self: GraphFunction[Concatenate[T, Q], R], instance: T, owner: type | None = None
     ) -> GraphFunction[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """A method: compiled for each instance, whose arrays are captured."""
+        """Return a method: it is compiled for each instance, whose arrays are captured."""
         if instance is None:
             return self
         methods = BoundMethods.of(instance)
@@ -214,7 +215,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return f"<graph_jit {self._described}>"
 
     def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
+        """Handle a call with trees, keywords, defaults or static arguments, whose dispatch key may be known."""
         raise_kept()
         if self._takes_instance and args and is_instance(args[0]):
             return self.__get__(args[0])(*args[1:], **kwargs)
@@ -264,7 +265,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return result if rebuild is None else rebuild(result)
 
     def _call_writing(self, arguments: Arguments, traced: Traced, leaves: list[Any]) -> Any:
-        """A call that writes into arguments, all of them or none, or uses shared variables."""
+        """Handle a call that writes into arguments, all of them or none, or uses shared variables."""
         back = self._write_back(arguments, traced)
         if back.meets_others:  # native code compares bounds alone
             arguments.leaves = back.copies()
@@ -277,7 +278,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return WriteBack(arguments.leaves, arguments.leaf_names, traced.outputs.written, self._described)
 
     def _results(self, traced: Traced, key: Key, leaves: list[Any]) -> Sequence[Any]:
-        """The results of a version's graph."""
+        """Run a version, and return the results of its graph."""
         self._ready(traced, key)
         assert traced.native is not None
         shared = traced.shared.values()
@@ -288,7 +289,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return [result] if traced.outputs.single and self.backend == "numba" else result
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
-        """A call whose results go to arrays of the caller."""
+        """Handle a call whose results go to arrays of the caller."""
         if not failures.is_stopped() and self._writers.write(arguments, targets):
             return targets.tree
         targets.refuse_traced(arguments.leaves)
@@ -324,7 +325,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return (usual if usual is None or usual.fits(leaves) else general), leaves, layouts
 
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
-        """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
+        """Return the version for these arguments, traced if there is none yet, and the arguments as it takes them."""
         raise_kept()
         traced, leaves, layouts = self._known(arguments)
         if traced is None:
@@ -333,7 +334,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return traced, leaves
 
     def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], **lengths: Any) -> Made:
-        """The function, traced once more; ``lengths`` are the options of `trace` that tell of these."""
+        """Trace the function again; ``lengths`` are the options of `trace` that concern lengths."""
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
         # JAX takes derivatives of it
         options: dict[str, Any] = {**lengths, "last": self.backend != "jax", "stabilise": self.stabilise}
@@ -352,7 +353,8 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return (*arguments.leaves_of(self.mutates), *own)
 
     def _make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
-        """What ``use`` makes of the function, which it calls with tracers; and whether its loops are captured."""
+        """Return the result of ``use`` for the function of the leaves; ``use`` also takes whether loops are
+        captured."""
 
         def make(walk: Walk) -> Any:
             def attempt(converts: bool) -> Any:
@@ -364,7 +366,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return make_while_unchanged(lambda: self._reach(arguments), make)
 
     def _reach(self, arguments: Arguments) -> Reach:
-        """What the function reads of the world around it, as that is now."""
+        """Return the present state of the world that the function reads. Drop the versions of one that it replaces."""
         if (found := self._surroundings.find(arguments.static)) is not None:
             return found
         with self._lock:
@@ -381,7 +383,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
             return found
 
     def _ready(self, traced: Traced, key: Key) -> Version:
-        """The same version, compiled."""
+        """Return the version of a traced graph, compiled if it is not yet."""
         if traced.version is None:
             with self._lock:
                 if traced.version is None:
@@ -414,7 +416,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
             special.accept_donations(donated, kept=traced.shared.results)
 
     def _compile(self, traced: Traced) -> Version:
-        """What runs this version on its leaves, and what builds the returned object from the results."""
+        """Compile a traced graph into a version: a function of the leaves, and one that builds the returned object."""
         rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuilder
         traced.native = compiled(traced, self.backend, self.__name__)
         return Version(traced.shared.around(traced.native), rebuild)
@@ -444,7 +446,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         call_natively()
 
     def _flat(self, key: Key) -> Sequence[Version]:
-        """Versions for one structure of arguments that a positional call may try: these are the leaves."""
+        """The versions for one structure of arguments that a positional call may try: its arguments are the leaves."""
         names, spec, static = without_lengths(key)
         versions = self._versions[key]
         if is_flat_call(self.signature, names, spec, ()):
@@ -457,7 +459,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
         return ()
 
     def _together(self, group: list[Traced]) -> Version:
-        """Versions whose results become the same kind of object, as one builtin function."""
+        """Combine versions whose results are rebuilt in the same way into one builtin function."""
         first = group[0].version
         assert first is not None
         if group[0].phases is not None:
@@ -469,7 +471,7 @@ class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R])
 
     @cached_property
     def _numba_type_(self) -> Any:
-        """Numba asks for this: it makes the function known to ``@njit`` code."""
+        """The Numba type of the function, which Numba reads where ``@njit`` code uses it."""
         return njit.type_of(self)
 
     def _after_failure(self, traced: Traced, inputs: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What a compiled function tells of itself: its graph, the passes over it, its native code."""
+"""The methods by which a compiled function shows its graph, the passes over it, and its native code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:  # few programs are looked at
 
 
 def too_large(special: Specialisation, leaves: list[Any], described: str) -> str:
-    """Which array of a call there was no memory for."""
+    """A text that names the array of a call for which memory was too small."""
     return memory_use.too_large(special, leaves, described)
 
 
@@ -59,7 +59,7 @@ class Inspected:
         raise NotImplementedError
 
     def _say_what_is_too_large(self, error: MemoryError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Raise an error with the largest array and its line, if native code is what ran out of memory."""
+        """Raise an error with the largest array and its line, if native code ran out of memory."""
         arguments = self._bind(args, {k: v for k, v in kwargs.items() if k != "out" or self._has_own_out})
         if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
             traced, leaves, _ = self._known(arguments)
@@ -67,18 +67,18 @@ class Inspected:
                 raise MemoryError(too_large(special, traced.inputs(leaves), self._described))
 
     def _inspect(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, list[Any]]:
-        """The version for some arguments, and its leaves."""
+        """Return the version for some arguments, and its leaves."""
         traced, leaves = self._find(self._bind(args, kwargs))
         assert traced.specialisation is not None
         return traced.specialisation, traced.inputs(leaves)
 
     def _programs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Specialisation, list[Any]]]:
-        """The programs that run one after the other, mostly one, and what each is called with."""
+        """Return the programs that run one after the other, mostly one, each with its leaves."""
         traced, leaves = self._find(self._bind(args, kwargs))
         return [self._inspect(args, kwargs)] if traced.phases is None else traced.phases.calls(leaves)
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the function, and its versions."""
+        """Return the text that notebooks show: the function, and its versions."""
         rows = []
         for traced in [each for group in list(self._traced.values()) for each in list(group.values())]:
             names = ", ".join(f"{each.name}: {each.type}" for each in traced.graph.inputs[: len(traced.leaves)])
@@ -110,7 +110,7 @@ class Inspected:
         self._ready(self._find(arguments)[0], arguments.key)
 
     def cache_info(self) -> CacheInfo:
-        """How many versions there are, and how many of them were compiled here or found on disk.
+        """Return the number of versions, and how many of them were compiled here or found on disk.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class Inspected:
 
     @for_users
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
-        """What the compiler does with the function for some arguments: rules, loop nests, memory.
+        """Return a report on the compilation for some arguments: rules, loop nests, memory.
 
         Parameters
         ----------

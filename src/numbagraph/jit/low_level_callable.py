@@ -1,4 +1,4 @@
-"""Compiled functions as what SciPy calls from C: `scipy.LowLevelCallable`."""
+"""Compiled functions as `scipy.LowLevelCallable`, which SciPy calls from C."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CTYPES = {"double": ctypes.c_double, "int": ctypes.c_int, "npy_intp": ctypes.c_s
 
 
 def scipy_callable(function: Any, signature: str, user_data: Any = None) -> Any:
-    """What `GraphFunction.scipy_callable` gives."""
+    """Return the callable of `GraphFunction.scipy_callable`."""
     with importing:
         from scipy import LowLevelCallable  # noqa: PLC0415  SciPy takes its time to be imported
 
@@ -48,7 +48,7 @@ def scipy_callable(function: Any, signature: str, user_data: Any = None) -> Any:
 
 
 def require_result(embedding: Embedding, form: Form, described: str, signature: str) -> None:
-    """Refuse results that SciPy would not read as they are."""
+    """Raise for results that SciPy would not read as they are."""
     outputs = embedding.versions[0].graph.outputs
     rank = 1 if form.gives == "line" else 0
     if len(outputs) != 1 or outputs[0].dtype != FLOAT64 or outputs[0].ndim != rank:

@@ -19,11 +19,11 @@ from numbagraph.tracing.memory_layout import of_argument
 from numbagraph.tracing.tracer import Tracer
 
 WORK = 100_000
-"""What the search for a shared element of two arrays may cost, for whose memory bounds do not tell."""
+"""The limit on the work of a search for a shared element of two arrays whose memory bounds do not decide."""
 
 
 def argument(value: Input, layout: Leaf, may_be_written: bool) -> Tracer:
-    """An argument of the function that is traced. One of rank 0 is a number: nobody can write into it."""
+    """An argument of the traced function. One of rank 0 is a number, which cannot be written into."""
     if may_be_written and value.ndim:
         found = Tracer(value)
         found._layout = of_argument(layout)
@@ -35,7 +35,7 @@ def argument(value: Input, layout: Leaf, may_be_written: bool) -> Tracer:
 
 
 def written(arguments: Sequence[Tracer], inputs: Sequence[Input]) -> tuple[int, ...]:
-    """Which arguments hold something else at the end of a trace than at its beginning."""
+    """The numbers of the arguments whose values have changed in a trace."""
     pairs = zip(arguments, inputs, strict=True)
     return tuple(number for number, (now, before) in enumerate(pairs) if now.value is not before)
 
@@ -50,13 +50,13 @@ def only_written(leaves: Sequence[Any], allowed: Collection[int], described: str
 
 
 def require_kept(donated: Sequence[int], numbers: Sequence[int], names: Sequence[str], described: str) -> None:
-    """Raise where an argument is given away that the function writes into for its caller."""
+    """Raise where the function writes into a donated argument for its caller."""
     for number in {*donated}.intersection(numbers):
         raise ValueError(f"{described} writes into {names[number]}, which donate_argnames gives away: leave it out")
 
 
 def has_elements_apart(array: np.ndarray) -> bool:
-    """Whether strides tell that no two elements share memory; what native code asks, too."""
+    """Whether strides show that no two elements share memory. Native code makes the same test."""
     spanned = array.itemsize
     for step, length in sorted((abs(step), length) for step, length in zip(array.strides, array.shape, strict=True)):
         if length > 1 and step < spanned:
@@ -66,7 +66,7 @@ def has_elements_apart(array: np.ndarray) -> bool:
 
 
 def share_memory(array: np.ndarray) -> bool:
-    """Whether two elements of an array share memory: the places of all of them are compared."""
+    """Whether two elements of an array share memory, by a comparison of the places of all of them."""
     places = np.zeros(array.shape, np.int64)
     for axis, step in enumerate(array.strides):
         places += np.expand_dims(step * np.arange(array.shape[axis]), tuple(range(1, array.ndim - axis)))
@@ -82,7 +82,8 @@ class WriteBack:
         for number in numbers:
             self._require_array(number)
         self.meets_others = not all(has_elements_apart(leaves[number]) for number in numbers)
-        """Whether the bounds of an array's memory meet another's, or its own, though no element is shared."""
+        """Whether the memory bounds of an array overlap those of another one, or its elements overlap by strides,
+        though no element is shared."""
         for number in numbers:
             others = [(k, each) for k, each in enumerate(leaves) if k != number]
             for other, leaf in others:
@@ -110,17 +111,17 @@ class WriteBack:
             raise ValueError(f"{self._subjects[number]}, and shares memory with {title}: pass a copy of one of them")
 
     def require_apart(self, targets: Sequence[Any], title: str) -> None:
-        """Raise where another array of the caller's, that is written too, shares memory with one of these."""
+        """Raise where another array of the caller's that is also written shares memory with one of these."""
         for number, leaf in itertools.product(self.numbers, targets):
             if isinstance(leaf, np.ndarray) and np.may_share_memory(self.leaves[number], leaf):
                 self._require_apart(number, leaf, title)
 
     def copies(self) -> list[Any]:
-        """All leaves, with memory of their own in place of those that are written."""
+        """Return all leaves, with copies in place of those that are written."""
         return [own_memory(each) if number in self.numbers else each for number, each in enumerate(self.leaves)]
 
     def finish(self, results: Sequence[Any]) -> list[Any]:
-        """The results, of which the last ones go into the caller's arrays: these are then what a function returns."""
+        """Copy the last results into the caller's arrays. Return the results, with those arrays in their places."""
         first = len(results) - len(self.numbers)
         targets = [self.leaves[number] for number in self.numbers]
         pairs = [pair for pair in zip(targets, results[first:], strict=True) if pair[0] is not pair[1]]

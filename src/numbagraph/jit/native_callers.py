@@ -1,4 +1,4 @@
-"""What a compiled function offers to callers in native code: other compiled code, `@njit` functions, and C."""
+"""The interface of a compiled function for callers in native code: other compiled code, `@njit` functions, and C."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Embedded:
         raise NotImplementedError
 
     def _embedding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding:
-        """The function as part of other native code, which gives those arguments that are a `Placeholder`."""
+        """Compile the function as part of other native code, which passes those arguments that are a `Placeholder`."""
         if self.backend != "numba":
             raise TypeError(f"{self._described} has backend={self.backend!r}: only backend='numba' has native code")
         with self._lock:

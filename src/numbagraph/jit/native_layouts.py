@@ -1,4 +1,4 @@
-"""Functions for callers in native code, traced for arguments of which any length may be 1."""
+"""Functions for callers in native code, traced for arguments any length of which may be 1."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def embed(
     converts: bool = False,
     stabilise: bool = True,
 ) -> Embedding:
-    """The native code of ``call`` on ``leaves``: those that are a `Placeholder` are arguments, all others constants."""
+    """Compile ``call`` on ``leaves`` to native code: leaves that are a `Placeholder` are arguments, all others
+    constants."""
     positions = [position for position, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
     layouts = [leaves[position].layout for position in positions]
     own_names = [names[position] for position in positions]
@@ -77,7 +78,8 @@ def with_ones(layout: Leaf, one: bool | None) -> Leaf:
 
 
 def c_layout(layout: Leaf) -> Leaf:
-    """How a caller from C passes what a caller from Python passes with ``layout``."""
+    """Return the layout by which a caller from C passes an argument that a caller from Python passes with
+    ``layout``."""
     return ArrayLeaf(layout.dtype, (None,) * layout.ndim) if isinstance(layout, ArrayLeaf) else layout
 
 

@@ -1,4 +1,4 @@
-"""The options of decorators, as type checkers learn them."""
+"""The options of decorators, as types for type checkers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Backend = Literal["numba", "jax", "numpy"]
 
 
 class CompileOptions(TypedDict, total=False):
-    """The options of all that is compiled."""
+    """The options that all compiled functions have."""
 
     backend: Backend
     cache: bool
@@ -21,7 +21,7 @@ class CompileOptions(TypedDict, total=False):
 
 
 class JitOptions(CompileOptions, total=False):
-    """The options of `numbagraph.graph_jit`, which hands them on by name."""
+    """The options of `numbagraph.graph_jit`, which passes them on by name."""
 
     static_argnames: Names
     donate_argnames: Names

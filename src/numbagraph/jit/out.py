@@ -18,12 +18,12 @@ from numbagraph.runtime.specialise import Specialisation
 from numbagraph.tracing.tracer import Tracer
 
 Writer = Callable[..., Any]
-"""Runs a version on its leaves, followed by an array for each result. It returns `NotImplemented` where these do not
-suit: then the results are computed anew, and copied."""
+"""A function that runs a version on its leaves, followed by an array for each result. It returns `NotImplemented` where
+these do not suit: then the results are computed anew, and copied."""
 
 
 class Targets:
-    """What a caller gave as ``out``: a tree like the one that the function returns, of arrays."""
+    """The argument ``out`` of a call: a tree like the one that the function returns, of arrays."""
 
     def __init__(self, tree: Any, described: str) -> None:
         self.tree = tree
@@ -35,7 +35,7 @@ class Targets:
             raise TypeError(f"{self.name} is for calls from Python: a traced function uses the value that is returned")
 
     def check(self, outputs: Outputs) -> None:
-        """Raise where results cannot be written here, as far as that is known before there are any."""
+        """Raise where results cannot be written into these arrays, as far as that is known before the call."""
 
         def mismatch(found: optree.PyTreeSpec) -> ValueError:
             return ValueError(f"{self.name} is {found}, and must be like the result: {outputs.spec}")
@@ -51,7 +51,7 @@ class Targets:
                 raise ValueError(f"{self.name} is read-only")
 
     def fill(self, results: Sequence[Any]) -> Any:
-        """Copy the results here; what has another dtype of the same kind is converted, as NumPy would."""
+        """Copy the results into the arrays; results of another dtype of the same kind are converted, as NumPy would."""
         pairs = list(zip(self.leaves, map(np.asarray, results), strict=True))
         for leaf, each in pairs:
             if leaf.shape != each.shape:
@@ -64,15 +64,15 @@ class Targets:
 
 
 class Writers:
-    """The writers of one compiled function, by what they must agree with before their leaves are looked at."""
+    """The writers of one compiled function, by the key that they must match before their leaves are looked at."""
 
     __slots__ = ("_by_tree", "_known", "_lock", "into_array", "into_tuple")  # native code reads two of them
 
     def __init__(self) -> None:
         self.into_array: tuple[Writer, ...] = ()
-        """For calls whose positional arguments are the leaves, and whose result is an array."""
+        """Writers for calls whose positional arguments are the leaves, and whose result is an array."""
         self.into_tuple: tuple[Writer, ...] = ()
-        """The same, where the result is a tuple of arrays."""
+        """Writers for calls whose positional arguments are the leaves, and whose result is a tuple of arrays."""
         self._by_tree: dict[optree.PyTreeSpec, dict[Key, tuple[Writer, ...]]] = {}
         self._known: set[tuple[int, int | None]] = set()
         self._lock = new_lock()
@@ -86,7 +86,7 @@ class Writers:
         return False
 
     def extend(self, traced: Traced, arguments: Arguments, targets: Targets, *, is_flat: bool) -> None:
-        """Compile what a version lacks for such arguments and targets."""
+        """Compile the writers that a version lacks for such arguments and targets."""
         special = traced.specialisation
         assert special is not None
         if not traced.outputs.in_order:
@@ -115,7 +115,7 @@ class Writers:
 
 
 def over_argument(special: Specialisation, number: int) -> Specialisation | None:
-    """The same function, whose only result takes the memory of an argument; None where it must not."""
+    """Return the program with its only result in the memory of an argument; None where it must not lie there."""
     if special.signature.results[0].donated is not None:
         return None
     found = special.copy()

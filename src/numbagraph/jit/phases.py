@@ -1,4 +1,4 @@
-"""Functions with lengths that the data decide: native programs that run one after the other."""
+"""Functions with lengths that depend on the data: native programs that run one after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Phases(Struct):
     specialisations: tuple[Specialisation, ...]
 
     def runner(self, *, guarded: bool) -> Callable[..., Any]:
-        """What runs them all on the leaves of the arguments. It returns `NotImplemented` as one of them would.
+        """Return a function that runs all phases on the leaves. It returns `NotImplemented` if a phase does.
 
         ``guarded``: whether it looks at what the function read when it was traced.
         """
@@ -46,7 +46,7 @@ class Phases(Struct):
         return run
 
     def calls(self, leaves: Sequence[Any]) -> list[tuple[Specialisation, list[Any]]]:
-        """The programs, each with the leaves that it is called with; all but the last one run."""
+        """Return the programs, each with the leaves that it is called with; run all but the last one."""
         found: tuple[Any, ...] = ()
         calls = []
         for each, phase in zip(self.specialisations, self.phases, strict=True):
@@ -61,7 +61,7 @@ class Phases(Struct):
 
 
 def has_late_lengths(special: Specialisation) -> bool:
-    """Whether a program would have to know lengths that follow from what it computes."""
+    """Whether a program would need lengths before it runs that follow from values it computes."""
     if not may_be_late(special.graph) or compiler.array_of_computed_length(special.graph, inside=False) is None:
         return False
     try:
@@ -72,7 +72,8 @@ def has_late_lengths(special: Specialisation) -> bool:
 
 
 def may_be_late(graph: Graph) -> bool:
-    """Whether some length follows from elements, or from a loop. Mostly none does, and nothing else is imported."""
+    """Whether some length follows from elements, or from a loop. Mostly none does, and no further module is
+    imported."""
     lengths = {extent for value in graph.values for extent in value.type.shape if isinstance(extent, Node)}
     return any(each.ndim or (isinstance(each, Node) and each.op.kind == "control") for each in toposort(lengths))
 
@@ -85,7 +86,7 @@ def refuse_effects(described: str) -> NoReturn:
 
 
 def in_phases(special: Specialisation) -> Phases:
-    """A specialisation whose lengths are not all known before it runs."""
+    """Split a specialisation, whose lengths are not all known before it runs, into phases."""
     captured = len(special.captured)
     phases = tuple(compiler.phases_of(special.graph, captured))
     arguments = special.signature.arguments

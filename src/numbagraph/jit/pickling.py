@@ -1,4 +1,4 @@
-"""Functions that are pickled by name, under which stands what a decorator made of them."""
+"""Functions that are pickled by name, where the name stands for a decorated object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from numbagraph.forking import import_module
 
 _BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle")
-"""Modules that pickle functions of a script or a notebook by what they do, for workers that do not run the script."""
+"""Modules that pickle functions of a script or a notebook by their code, for workers that do not run the script."""
 
 
 class _Active(threading.local):
@@ -26,7 +26,7 @@ _active = _Active()
 
 
 def dumps(module: ModuleType, function: Callable[..., Any]) -> bytes:
-    """What a module of `_BY_VALUE` makes of a function, but code keeps the name of its file, by which its source is
+    """Pickle a function by a module of `_BY_VALUE`, but let code keep the name of its file, by which its source is
     found. Newer versions of cloudpickle leave it out."""
     reduce = module.Pickler.dispatch_table[CodeType]
     own = {CodeType: lambda code: (code_of, (*reduce(code)[:2], code.co_filename))}
@@ -38,7 +38,7 @@ def dumps(module: ModuleType, function: Callable[..., Any]) -> bytes:
 
 
 def code_of(make: Callable[..., CodeType], parts: tuple[Any, ...], filename: str) -> CodeType:
-    """Code that was pickled."""
+    """Make a code object from its pickled parts."""
     return make(*parts).replace(co_filename=filename)
 
 
@@ -52,7 +52,7 @@ class Pickled:
         self.by_value = self._by_value(function) if self.function is None and self.module == "__main__" else None
 
     def _by_value(self, function: Callable[..., Any]) -> bytes | None:
-        """The plain function of a script, where somebody has imported what can pickle it."""
+        """Pickle the plain function of a script, if a module that can do so has been imported; None otherwise."""
         found = next((sys.modules[each] for each in _BY_VALUE if each in sys.modules), None)
         if found is None or any(function is each for each in _active.pickling):  # it reads itself
             return None
@@ -72,7 +72,7 @@ class Pickled:
         return found if isinstance(found, self.kind) else None
 
     def decorated(self, decorate: Callable[[Callable[..., Any]], Any]) -> Any:
-        """What stands under the name; ``decorate`` makes it of a function that has none."""
+        """Return the decorated object under the name. Where there is none, apply ``decorate`` to the function."""
         if self.function is not None:
             return decorate(self.function)
         import_module(self.module)

@@ -26,14 +26,14 @@ from numbagraph.tracing.trace import Trace, active, current_trace
 from numbagraph.tracing.tracer import Tracer, apply
 
 Cell = list[Any]
-"""A list of one value: an array that nobody else has and nobody writes into, or a NumPy scalar."""
+"""A list of one value: an array without other references, which is never written into, or a NumPy scalar."""
 
 _contexts: ContextVar[tuple[SharedContext, ...]] = ContextVar("numbagraph.shared", default=())
 _named: WeakValueDictionary[str, SharedVariable] = WeakValueDictionary()
 
 
 class SharedVariable(Public):
-    """A variable whose value lives between calls: what `numbagraph.shared` returns.
+    """A variable whose value lives between calls. `numbagraph.shared` makes one.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ class SharedVariable(Public):
             cell_of(self)[0] = self._checked(new)
 
     def _checked(self, new: Any) -> Any:
-        """A value for a cell."""
+        """Check a value for a cell, and return it."""
         array = _array(new, self._title)
         self._require(array.dtype, array.ndim)
         return _stored(array.astype(self.dtype))
 
     def _traced(self, new: Any) -> Tracer:
-        """A value for a cell that is not known yet."""
+        """Check a traced value for a cell, and return it."""
         if not isinstance(new, Tracer):
             new = np.asarray(new)[()]
         found = new if isinstance(new, Tracer) else apply(registry["asarray"], new)
@@ -126,7 +126,7 @@ class SharedVariable(Public):
 
 
 def _array(value: Any, title: str) -> np.ndarray:
-    """A value as an array of its own."""
+    """Return a value as an array of its own."""
     if isinstance(value, Tracer):
         raise TraceError(f"{title} is made outside of traced functions, or it would be made once\n  at {user_source()}")
     array = as_array(np.asarray(value) if isinstance(value, (bool, int, float, complex, list, tuple)) else value, title)
@@ -138,14 +138,14 @@ def _stored(array: np.ndarray) -> Any:
 
 
 def _ready(result: Any) -> Any:
-    """A result, which may be one of JAX, for a cell."""
+    """Prepare a result, which may be one of JAX, for a cell."""
     if isinstance(result, np.generic) or (type(result) is np.ndarray and result.ndim):
         return result
     return _stored(np.asarray(result))
 
 
 def _find_named(name: str, value: Any) -> SharedVariable:
-    """The variable of a name in this process; a new one if there is none."""
+    """Return the variable of a name in this process; a new one if there is none."""
     found = _named.get(name)
     return found if found is not None else SharedVariable(value, name)
 
@@ -290,14 +290,14 @@ class SharedContext(Public):
 
 
 def as_context(given: object, described: str) -> SharedContext:
-    """What a call was given as ``ctx``."""
+    """Return the ``ctx`` of a call. Raise if it is not a context."""
     if not isinstance(given, SharedContext):
         raise TypeError(f"ctx= of {described} is a SharedContext, not {type(given).__name__}: SharedContext({{...}})")
     return given
 
 
 def cell_of(variable: SharedVariable) -> Cell:
-    """Where a variable's value is now, on this thread."""
+    """The cell that holds a variable's value now, on this thread."""
     contexts = _contexts.get()
     if contexts:
         for context in reversed(contexts):
@@ -307,7 +307,7 @@ def cell_of(variable: SharedVariable) -> Cell:
 
 
 class Binding:
-    """A shared variable in a trace: the hidden argument that it was, and the array that it is by now."""
+    """A shared variable in a trace: the hidden argument for its value, and the array that is its value by now."""
 
     def __init__(self, number: int, variable: SharedVariable) -> None:
         self.layout = layout_of(variable)
@@ -353,9 +353,9 @@ class Uses(Struct):
     variables: tuple[SharedVariable, ...] = ()
     layouts: tuple[ArrayLeaf, ...] = ()
     updated: tuple[int, ...] = ()
-    """Which variables have new values."""
+    """The numbers of the variables that have new values."""
     first: int = 0
-    """The result that is the first new value."""
+    """The number of the result that is the first new value."""
 
     @property
     def results(self) -> range:
@@ -363,17 +363,17 @@ class Uses(Struct):
         return range(self.first, self.first + len(self.updated))
 
     def after(self, known: tuple[SharedVariable, ...]) -> tuple[tuple[SharedVariable, ...], tuple[ArrayLeaf, ...]]:
-        """The variables that are known, and then these, with the layouts of all."""
+        """Return known variables followed by these, with the layouts of all."""
         own = dict(zip(self.variables, self.layouts, strict=True))
         met = tuple(dict.fromkeys((*known, *self.variables)))
         return met, tuple(own.get(each) or layout_of(each) for each in met)
 
     def values(self) -> list[Any]:
-        """What the variables hold now."""
+        """The present values of the variables."""
         return [cell_of(each)[0] for each in self.variables]
 
     def update(self, results: Sequence[Any]) -> None:
-        """Give the variables their new values, all of them: nothing in between asks for signals."""
+        """Give the variables their new values, all of them: no signal is handled in between."""
         new = [_ready(results[number]) for number in self.results]
         cells = [cell_of(self.variables[number]) for number in self.updated]
         if len(cells) == 1:
@@ -382,7 +382,7 @@ class Uses(Struct):
             deque(map(operator.setitem, cells, itertools.repeat(0), new), maxlen=0)
 
     def around(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the arguments alone."""
+        """Return ``run`` as a function of the arguments alone."""
         if not self.variables:
             return run
 
@@ -397,7 +397,7 @@ class Uses(Struct):
 
 @contextmanager
 def unassigned(what: str) -> Iterator[None]:
-    """Raise where what is called inside assigns to shared variables, or draws from generators."""
+    """Raise where the block assigns to shared variables, or draws from generators."""
     trace = current_trace()
     states = [] if trace is None else [(each, each.value) for each in trace.drawn]
     bindings = {} if trace is None or trace.shared is None else trace.shared
@@ -419,7 +419,7 @@ def unassigned(what: str) -> Iterator[None]:
 
 
 def uses(bindings: Mapping[SharedVariable, Binding], first: int) -> tuple[Uses, list[Input], list[Value]]:
-    """How a trace has used shared variables, and its hidden inputs and results for that."""
+    """Return the uses of shared variables in a trace, and its hidden inputs and results for them."""
     each = list(bindings.values())
     updated = tuple(number for number, one in enumerate(each) if one.is_updated)
     found = Uses(tuple(bindings), tuple(one.layout for one in each), updated, first)

@@ -46,19 +46,20 @@ else:  # few functions are captured
 
 
 class Outputs(Struct):
-    """How the results of a graph become what the function returns."""
+    """A description of how the returned object is built from the results of a graph."""
 
     spec: optree.PyTreeSpec
     slots: tuple[int | None, ...]
-    """For each leaf of the returned tree the result that it is, or None for a static leaf."""
+    """For each leaf of the returned tree, the number of its result; None for a static leaf."""
     static: tuple[Any, ...]
     """The leaves that are the same in each call, as they were when the function was traced."""
     count: int
     """The number of results."""
     written: tuple[int, ...] = ()
-    """The arguments that hold the last results after the call, whether they are returned or not."""
+    """The arguments that hold the last results after the call, whether these are returned or not."""
     has_effects: bool = False
-    """Whether there is a result before the others, which nobody gets, so that effects take place, and do so first."""
+    """Whether there is a result before the others, which is not returned, so that effects take place, and do so
+    first."""
 
     @property
     def flat(self) -> bool:
@@ -84,18 +85,18 @@ class Outputs(Struct):
 
     @property
     def alike(self) -> Any:
-        """Equal for outputs that are rebuilt in the same way."""
+        """A key that is equal for outputs that are rebuilt in the same way."""
         static = any(slot is None for slot in self.slots)
         return id(self) if static else (self.spec, typed_names(self.spec), self.slots, self.count)
 
     def with_hidden(self, first: int, count: int) -> Outputs:
-        """The same with some more results, from a position on, that are not returned."""
+        """Return these outputs with ``count`` more results from ``first`` on, which are not returned."""
         slots = tuple(slot if slot is None or slot < first else slot + count for slot in self.slots)
         return replace(self, slots=slots, count=self.count + count)
 
     @property
     def rebuilder(self) -> Callable[[Sequence[Any]], Any]:
-        """`rebuild`, or what is as good and takes a tenth of its time."""
+        """`rebuild`, or an equivalent function that takes a tenth of its time."""
         if self.spec.type is type(None):
             return nothing
         if None not in self.slots and (self.spec.is_leaf() or (self.is_plain_tuple and len(self.slots) > 1)):
@@ -107,7 +108,7 @@ class Outputs(Struct):
         return self.rebuild
 
     def rebuild(self, results: Sequence[Any]) -> Any:
-        """What the function returns, from the results of its graph."""
+        """Build the returned object from the results of the graph."""
         if self.in_order:
             return optree.tree_unflatten(self.spec, results)
         leaves = [
@@ -145,19 +146,19 @@ def expression(tree: Any) -> str | None:
 
 
 def nothing(results: Sequence[Any]) -> None:
-    """What a function returns that only writes into its arguments."""
+    """Return None, for a function that only writes into its arguments."""
 
 
 class Version(NamedTuple):
-    """How a compiled function is run: on the leaves of its arguments; ``rebuild`` makes of its tuple of results what
-    the function returns, unless that is the tuple itself."""
+    """A compiled graph: ``run`` takes the leaves of arguments, and ``rebuild`` makes the returned object of the tuple
+    of results, unless it is that tuple."""
 
     run: Callable[..., Any]
     rebuild: Callable[[Any], Any] | None
 
     @property
     def call(self) -> Callable[..., Any]:
-        """Both in one, which gives NotImplemented where ``run`` does."""
+        """Both functions in one, which returns NotImplemented where ``run`` does."""
         run, rebuild = self
         if rebuild is None:
             return run
@@ -170,7 +171,7 @@ class Version(NamedTuple):
 
 
 class CacheInfo(NamedTuple):
-    """What `GraphFunction.cache_info` tells."""
+    """The result of `GraphFunction.cache_info`."""
 
     versions: int
     compiled: int
@@ -184,7 +185,7 @@ class CacheInfo(NamedTuple):
 
 
 class Traced(Struct, frozen=False):
-    """A function's graph for one dispatch key, and how to call it."""
+    """A function's graph for one dispatch key, with its native code once that is compiled."""
 
     graph: Graph
     captured: tuple[np.ndarray, ...]
@@ -192,22 +193,23 @@ class Traced(Struct, frozen=False):
     outputs: Outputs
     shared: Uses = Uses()
     native: Callable[..., Any] | None = None
-    """What runs the graph, on leaves and the values of shared variables."""
+    """A function that runs the graph, on leaves and the values of shared variables."""
     version: Version | None = None
     specialisation: Specialisation | None = None
     phases: Phases | None = None
     """The programs that run one after the other, where lengths follow from elements that are computed."""
     is_kept: bool = True
-    """Whether later calls may have it: nothing changed that it reads while it was traced."""
+    """Whether later calls may use it: the state that it reads did not change while it was traced."""
     watched: str = ""
-    """What results must not have (`numbagraph.jit.debug_nans`)."""
+    """The values that results must not have (`numbagraph.jit.debug_nans`)."""
     apart: Traced | None = None
-    """The version for lengths that are not equal, though some statement that may not be reached requires it."""
+    """The version for lengths that are not equal, though a statement that may not be reached requires it."""
     assumed: tuple[tuple[Place, ...], ...] = ()
-    """Lengths that must be equal since they were in the call for which it was traced; another version is for others."""
+    """Lengths taken to be equal since they were in the call for which it was traced; other calls use another
+    version."""
 
     def fits(self, leaves: Sequence[Any]) -> bool:
-        """Whether the lengths of a call are equal where they are taken to be."""
+        """Whether the lengths of a call are equal where the version takes them to be."""
         if not self.assumed:
             return True
         lengths = lengths_of(leaves)
@@ -219,12 +221,12 @@ class Traced(Struct, frozen=False):
 
     @property
     def only_program(self) -> Specialisation | None:
-        """The native program, if it is one."""
+        """The native program, if there is only one."""
         return self.specialisation if self.phases is None else None
 
     @property
     def is_compiled(self) -> bool:
-        """Whether any of its code was compiled here, rather than found on disk."""
+        """Whether any of the code was compiled here, rather than found on disk."""
         parts = (self.specialisation,) if self.phases is None else self.phases.specialisations
         return any(each is not None and each.compiled for each in parts)
 
@@ -240,14 +242,14 @@ class Traced(Struct, frozen=False):
         return bool(self.graph.equalities) and (is_checked or any(map(regions_of, self.graph.order)))
 
     def is_dispatched(self) -> bool:
-        """Whether later calls try it before they look for a version. One that fails is called twice, so that one with
-        effects is not."""
+        """Whether later calls try this version before they look for one. A version that fails is called twice, so one
+        with effects is not tried."""
         ready = self.version is not None and not self.outputs.has_effects and not self.watched
         return ready and (self.phases is None or self.is_direct)
 
     @property
     def is_one(self) -> bool:
-        """Whether a call is one native program, and nothing around it."""
+        """Whether a call is one native program, with nothing around it."""
         return self.is_direct and self.phases is None and not self.watched
 
 
@@ -307,7 +309,7 @@ def trace(
 
 
 class StepLimit:
-    """Ends a trace in which a loop has too many steps to be unrolled."""
+    """Raises in a trace when a loop has too many steps to be unrolled."""
 
     most = 20_000
 
@@ -335,7 +337,7 @@ Place = tuple[int, int]
 
 
 def assumed_equal(inputs: Sequence[Input]) -> tuple[tuple[Place, ...], ...]:
-    """The lengths that are one in a graph though the function itself does not require it."""
+    """The groups of lengths that are one in a graph though the function itself does not require it."""
     groups: dict[Extent, list[Place]] = {}
     assumed: set[Extent] = set()
     for number, each in enumerate(inputs):
@@ -349,8 +351,8 @@ def assumed_equal(inputs: Sequence[Input]) -> tuple[tuple[Place, ...], ...]:
 def collect_outputs(
     returned: Any, described: str, tracers: Sequence[Tracer], changed: tuple[int, ...]
 ) -> tuple[tuple[Value, ...], Outputs]:
-    """The graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to build
-    that tree from them. The last ones are what those arguments hold that are ``changed``."""
+    """Return the graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to
+    build that tree from them. The last ones are the new values of the arguments that are ``changed``."""
     leaves, spec = flatten(whole(returned))
     if any(isinstance(leaf, OnlyTraced) for leaf in leaves):
         leaves, spec = flatten(returned_values.with_numbers(whole(returned)))
@@ -387,7 +389,8 @@ def collect_outputs(
 
 
 def held_by(leaf: Any) -> list[Any]:
-    """What an object holds as far as it can be told: attributes, variables of a function, arguments of a partial."""
+    """The objects that an object holds, as far as they can be found: attributes, variables of a function, arguments of
+    a partial."""
     if isinstance(leaf, FunctionType):
         return [read(each, None) for each in leaf.__closure__ or ()]
     if isinstance(leaf, functools.partial):
@@ -398,6 +401,7 @@ def held_by(leaf: Any) -> list[Any]:
 
 
 def own_copy(leaf: Any) -> Any:
-    """A leaf that nobody else writes to, and that holds nothing traced."""
+    """Return a copy of a static leaf that may be changed; a leaf of another kind as it is. Raise for arrays of
+    libraries whose arrays are more than arrays."""
     refuse_labelled_and_lazy(leaf, "what a traced function returns")
     return leaf.copy() if isinstance(leaf, (np.ndarray, set, bytearray)) else leaf

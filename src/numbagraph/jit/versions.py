@@ -1,4 +1,4 @@
-"""Versions for lengths that do not fit the usual one: a call is tried once more, or a function traced once more.
+"""Versions for lengths that do not fit the usual one: a call is tried again, or a function traced again.
 
 Computed lengths that a statement requires to be equal are one in the usual version, where they follow from lengths of
 arguments that are equal in the call for which it is traced: so loop nests fuse, and exist once. A call in which these
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 MORE_ROOM, MOST_ROOM = 16, 16**6
-"""By how much lists get more room where they have too little, and the most that they get."""
+"""The factor by which lists get more room where they have too little, and the greatest room that they get."""
 
 UNEQUAL = "unequal"
-"""Marks the key of a version for calls whose lengths are not equal where the usual version takes them to be."""
+"""A mark in the key of a version for calls whose lengths differ where the usual version takes them to be equal."""
 
 
 class Retried:
@@ -39,7 +39,7 @@ class Retried:
     _traced: dict[Any, dict[Any, Traced]]
     _shared: dict[Any, Any]
     _alone: set[Hashable]
-    """The lengths and integers for which there are versions for them alone, since others do not fit."""
+    """The lengths and integers that have versions made for them alone, since others do not fit."""
     _lock: Any
     _find: Any
     _call_version: Any
@@ -49,7 +49,7 @@ class Retried:
     _reach: Any
 
     def _call_slowly(self, arguments: Arguments) -> Any:
-        """A new dispatch key, arguments that must be converted first, or an error."""
+        """Handle a call with a new dispatch key, with arguments that must be converted first, or with an error."""
         if self._alone and known_of(arguments) in self._alone:
             return self._call_with_numbers(arguments)
         traced, leaves = self._find(arguments)
@@ -74,7 +74,7 @@ class Retried:
             return self._call_with_numbers_after(error, arguments)
 
     def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
-        """The version that compares lengths where a statement is reached that requires them to be equal."""
+        """Return the version that compares lengths where a statement is reached that requires them to be equal."""
         with self._lock, collector_at_rest:
             if traced.apart is not None:
                 return traced.apart
@@ -87,7 +87,8 @@ class Retried:
             return found
 
     def _call_with_numbers_after(self, error: Exception, arguments: Arguments) -> Any:
-        """The same, where it helps against an error."""
+        """Retry a call with known lengths and integers after ``error``; raise ``error`` if that fails too, or if the
+        function is not converted."""
         if not self.convert.needed:
             raise error
         try:
@@ -96,7 +97,7 @@ class Retried:
             raise error from None
 
     def _call_with_numbers(self, arguments: Arguments) -> Any:
-        """A version for these lengths and integers of Python's: which paths there are may follow from them. Where it
+        """Call a version for these lengths and integers of Python's, which may decide the paths that are taken. If it
         fits, later calls with them begin with it."""
         known = known_of(arguments)
         arguments.know(Known.NUMBERS)
@@ -112,7 +113,8 @@ class Retried:
         return group.get(key), group.get((*key, UNEQUAL))
 
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], leaves: list[Any]) -> Traced:
-        """A version that was traced while nothing changed that the function reads, or one for this call alone."""
+        """Add a version that was traced while the state that the function reads did not change; otherwise make one for
+        this call alone."""
         is_general = self._versions_for(arguments, layouts)[0] is not None
         lengths = None if is_general or self.backend != "numba" else lengths_of(leaves)
         try:

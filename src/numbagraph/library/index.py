@@ -52,7 +52,8 @@ def _holder(function: Any) -> Any:
 
 
 def _is_of_series(function: Any) -> bool:
-    """Whether a function of `numpy.polynomial`, or a series that is called, is traced by its own source."""
+    """Whether a function is one of `numpy.polynomial`, or a series that is called, which is traced by its own
+    source."""
     if not _module(function).startswith("numpy.polynomial."):
         return False
     if isinstance(function, ABCPolyBase):

@@ -35,7 +35,8 @@ class Function:
         return apply(self.op, *args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """As a function that is a method has its object before its arguments; and `help` knows it by this."""
+        """Bind the function to an instance, which becomes its first argument. `help` recognises functions by this
+        method."""
         return self if instance is None else functools.partial(self, instance)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -55,7 +56,7 @@ class Function:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        """What numbagraph has of the function, and NumPy's or SciPy's own documentation of it."""
+        """The support of numbagraph for the function, and NumPy's or SciPy's own documentation of it."""
         function = original(self.op)
         return f"{described(self.op)}\n\n{'' if function is None else inspect.getdoc(function)}".strip()
 
@@ -70,7 +71,7 @@ def original(op: Op) -> Any:
 
 
 def module_of(function: Any) -> str:
-    """Where users find a function; ufuncs do not say it."""
+    """The module where users find a function; ufuncs do not give it."""
     found = getattr(function, "__module__", None)
     if found is None:
         return "scipy.special" if getattr(np, function.__name__, None) is not function else "numpy"
@@ -78,7 +79,7 @@ def module_of(function: Any) -> str:
 
 
 def described(op: Op) -> str:
-    """What numbagraph has of a function."""
+    """A description of numbagraph's support for a function."""
     function = original(op)
     source = "numbagraph's own" if function is None else f"as of `{module_of(function)}`"
     lines = [f"Op `{op.name}` ({op.kind}) on traced arrays, arrays and numbers, {source}."]
@@ -93,7 +94,7 @@ def described(op: Op) -> str:
 
 
 def public_function(name: str, module: str, alias: str | None = None) -> Function:
-    """The op ``name`` as a function of tracers, arrays and numbers."""
+    """Return the op ``name`` as a function of tracers, arrays and numbers."""
     if name not in registry:
         raise AttributeError(f"module {module!r} has no function {name!r}")
     return _function(registry[name], alias or name, module)
@@ -101,7 +102,7 @@ def public_function(name: str, module: str, alias: str | None = None) -> Functio
 
 @functools.cache
 def _function(op: Op, name: str, module: str) -> Function:
-    """One object for each, as pickles compare them."""
+    """Return one object for each op, name and module, since pickles compare functions by identity."""
     return Function(op, name, module)
 
 
@@ -127,7 +128,7 @@ class Namespace:
         self.plain = tuple(plain.split())
 
     def find(self, name: str) -> Any:
-        """What stands under a name."""
+        """Return the function of a name. Raise, with advice, if there is none."""
         if name in self.plain:
             return getattr(import_module(self.libraries[0]), name)
         op = None if name.startswith("_") else self.op(name)
@@ -148,7 +149,7 @@ class Namespace:
         return None
 
     def names(self) -> list[str]:
-        """All that is public."""
+        """The public names."""
         found = {*self.own, *self.plain}
         for op in registry:
             for function in op.implements:

@@ -1,4 +1,5 @@
-"""What `numba.vectorize` and `numba.guvectorize` make of functions, traced from these as those of `numba.njit` are."""
+"""Functions of `numba.vectorize` and `numba.guvectorize`, traced from their Python functions as those of `numba.njit`
+are."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _MODULES = ("numba.np.ufunc.dufunc", "numba.np.ufunc.gufunc")
 
 
 def traced_ufunc(function: Any) -> Function | None:
-    """What stands for a function of arrays that Numba has made of a Python function; None for any other one."""
+    """Return the replacement of a function of arrays that Numba has made of a Python function; None for any other
+    one."""
     if type(function).__module__ not in _MODULES:
         return None
 
@@ -40,7 +42,7 @@ def elementwise(function: Any) -> bool:
 
 
 def as_gufunc(function: Any, targets: Sequence[Any]) -> GUFunc:
-    """A gufunc that does the same, for results of the dtypes of ``targets``, if Numba was told none."""
+    """Return an equivalent gufunc, for results of the dtypes of ``targets``, if Numba was given none."""
     python = function._dispatcher.py_func
     if elementwise(function):
         signature = f"{','.join(['()'] * function.nin)}->()"
@@ -52,7 +54,8 @@ def as_gufunc(function: Any, targets: Sequence[Any]) -> GUFunc:
 
 
 def taken_as_arrays(function: Any) -> list[bool]:
-    """Which arguments the Python function takes as arrays: those without core dimensions may be such of one element."""
+    """Whether the Python function takes each argument as an array: one without core dimensions may be an array of one
+    element."""
     signature = next(iter(function._dispatcher.overloads), ())
     return [hasattr(each, "ndim") for each in getattr(signature, "args", signature)]
 
@@ -60,7 +63,7 @@ def taken_as_arrays(function: Any) -> list[bool]:
 def core_of(
     python: Function, cores: Signature, types: Sequence[str] | None, dtypes: Sequence[np.dtype], as_arrays: list[bool]
 ) -> Callable[..., Any]:
-    """A function that gives what ``python`` writes into the arrays behind its operands."""
+    """Return a function that returns the arrays which ``python`` writes into, those behind its operands."""
     loops = [Loop.parse(each) for each in types or ()]
 
     def core(*operands: Any) -> Any:

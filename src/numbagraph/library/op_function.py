@@ -1,4 +1,4 @@
-"""Ops by themselves, for ``@njit`` code: what `numbagraph.intrinsics` offers."""
+"""Ops as functions for ``@njit`` code: the functions of `numbagraph.intrinsics`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of arrays that are computed beside the array before they are stored in it.
+"""Stores into parts of arrays whose values are first computed into a buffer of their own.
 
 ``A[j, 1:-1] = A[j - 1, :-2] + A[j, 2:]`` reads the array that it changes. If that were a copy of the whole array, it
 would not matter in which order; where the part has fewer dimensions than the array, or is a few of its rows, memory for
@@ -16,7 +16,7 @@ from numbagraph.loops.copies import copied, reads_before
 from numbagraph.loops.ir import Kernel, Step, Store
 
 FEW = 16
-"""Rows, of which memory costs less than a copy of the array."""
+"""The number of rows up to which memory for them costs less than a copy of the array."""
 
 
 def with_buffered_parts(steps: Sequence[Step], given: Mapping[int, int]) -> list[Step]:
@@ -28,7 +28,7 @@ def with_buffered_parts(steps: Sequence[Step], given: Mapping[int, int]) -> list
 
 
 def origin(buffer: Buffer, sources: Mapping[Buffer, Buffer]) -> Buffer:
-    """What a copy is a copy of, or of whose copy."""
+    """Return the array that a copy, or a chain of copies, was made from."""
     while buffer in sources:
         buffer = sources[buffer]
     return buffer

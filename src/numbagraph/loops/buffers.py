@@ -98,8 +98,8 @@ def is_load(scalar: Scalar, buffer: Buffer) -> bool:
 
 
 def read_late(kernel: Kernel) -> Iterator[Scalar]:
-    """What a nest may read after it has stored elements: where to scatter, what a scan multiplies its state by, and, to
-    find the position of an extremum, its operand for a second time."""
+    """Yield the scalars that a nest may still read after it has stored elements: the indices of scatters, the factors
+    of scans, and the operand in which the position of an extremum is looked up by a second pass."""
     for output in kernel.outputs:
         if isinstance(output, Scatter):
             yield from output.indices
@@ -165,7 +165,8 @@ def _may_stay(alias: Buffer, result: Buffer, others: list[Buffer], ranges: LiveR
 
 
 def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None:
-    """Let a result live in the memory of an argument that its caller gives away; what stands against it, if anything.
+    """Let a result live in the memory of an argument that its caller donates. Return the reason if that is not
+    possible.
 
     A failed call is run again by NumPy's interpreter, which needs the arguments as they were.
     """

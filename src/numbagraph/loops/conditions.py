@@ -14,10 +14,11 @@ from numbagraph.loops.versions import Versions
 
 
 def condition_of(found: Versions, order: Sequence[Value]) -> Value:
-    """Whether all of it holds, and no number is too large for the computation of that. The factors of products come in
-    an order of values, so that the code is the same in each process.
+    """Return a value that is true if all conditions of ``found`` hold and no number is too large for their computation.
+    The factors of products are sorted by ``order``, so that the code is the same in each process.
 
-    A loop without steps may run either version: so what is needed only where there is a step is asked in any case.
+    A loop without steps may run in either version: so conditions that matter only if there is a step are checked in any
+    case.
     """
     position = {value: number for number, value in enumerate(order)}
     needed = without_implied(
@@ -78,7 +79,7 @@ def ranges(trips: Polynomial) -> Iterable[tuple[Value, Value]]:
 
 
 def is_asked(value: Value, goals: Iterable[Polynomial]) -> bool:
-    """Whether it is asked that a value is not negative."""
+    """Whether one of the goals is that a value is not negative."""
     return Polynomial({(value,): 1}) in goals
 
 

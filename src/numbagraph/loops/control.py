@@ -1,4 +1,4 @@
-"""From the nodes of loops and branches to steps of a program: regions become programs of their own."""
+"""Builds the steps of loops and branches from their nodes: regions become programs of their own."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ControlBuilder:
         self.versioned = options.versioned
         self.stabilised = options.stabilised
         self.before: list[Step] = []
-        """What brings operands into memory."""
+        """The steps that bring operands into memory."""
         self._in_memory = in_memory
         self._numbers = numbers
         self._known: dict[Value, Buffer] = {}
@@ -126,8 +126,8 @@ class ControlBuilder:
     def steps_of_scan(
         self, inputs: Sequence[int], results: Sequence[int]
     ) -> tuple[Region, Callable[[], Region] | None, Scalar | None]:
-        """What a step runs; if a number says whether this is safe, what makes the same with its checks, and that
-        number."""
+        """Return the region of a step. If some checks are left out under a condition, also return a function that makes
+        the region with them, and the condition as a scalar."""
         attrs = self.node.attrs
         carries, end = attrs["carries"], attrs["carries"] + attrs["sequences"]
         kept = [number for number in inputs if number < carries]
@@ -146,7 +146,8 @@ class ControlBuilder:
         return step, cache(lambda: region(attrs["body"], False)), safe
 
     def versions(self) -> tuple[Graph, Scalar | None]:
-        """The body of a loop, without those checks that hold if a number does, which is None where nothing is asked."""
+        """The body of a loop without those checks that can be made before it, and the condition under which they hold
+        in all steps. The condition is None where nothing has to be checked."""
         found, body = versions(self.node) if self.versioned else None, self.node.attrs["body"]
         if found is None:
             return body, None
@@ -160,7 +161,7 @@ class ControlBuilder:
         return found.body, self._numbers.rank0(condition)
 
     def added(self, values: Iterable[Value]) -> list[Node]:
-        """What some values are computed from that the program does not compute anyhow."""
+        """The nodes from which some values are computed and which the program does not compute already."""
         return [each for each in toposort(values, self._numbers.memory.order) if isinstance(each, Node)]
 
     def compute(self, numbers: Iterable[Node]) -> None:
@@ -260,8 +261,8 @@ class ControlBuilder:
         place: int,
         started: Buffer | None = None,
     ) -> Carried:
-        """What a loop carries, of which some results are ``wanted``; where it has ``started`` by another loop, that
-        one's result."""
+        """The `Carried` record of a carry of a loop, of whose results some are ``wanted``. If another loop has
+        ``started`` the carry, it begins with that loop's result."""
         first = self.operand(initial) if started is None else started if initial.ndim else Load(started, ())
         last = wanted.get(number) or self.new_buffer(f"{number}_last", initial.type)
         takes = taken(region, place)
@@ -326,7 +327,7 @@ def exchanges(graph: Graph, free: Sequence[int]) -> dict[int, int]:
 
 
 def stride_of(node: Node, number: int) -> int | None:
-    """What each step of a scan adds to a carried integer, if it does nothing else to it."""
+    """The constant that each step of a scan adds to a carried integer; None if a step does anything else to it."""
     if node.op.name != "scan":
         return None
     body = node.attrs["body"]
@@ -366,7 +367,7 @@ def origin(value: Value) -> Value:
 
 
 def first_of(node: Node) -> int | None:
-    """Which operand a node may be an update of."""
+    """The position of the operand that a node may be an update of; None if it is no update."""
     if not node.inputs or node.op.kind != "control":
         return 0 if node.inputs else None
     attrs = node.attrs
@@ -379,7 +380,7 @@ def first_of(node: Node) -> int | None:
 
 
 def layout(value: Input) -> Leaf:
-    """How an operand lies in memory."""
+    """The layout of an operand in memory."""
     kind = python_type(value.type)
     if kind is not None:
         return ScalarLeaf(kind)

@@ -14,16 +14,16 @@ from numbagraph.loops.ir import Program, Step
 
 
 class RegionOptions(Struct):
-    """How the regions of a program become programs."""
+    """The options by which the regions of a program become programs."""
 
     versioned: bool
     """Whether loops have a version without the checks that are made before them."""
     stabilised: bool
-    """As `Graph.stabilised` of the function that they are parts of."""
+    """The value of `Graph.stabilised` of the function that the regions are parts of."""
 
 
 class Region(Struct, frozen=False):
-    """What runs in each step of a loop, or in a branch: a program of its own, with a leaf for each operand."""
+    """The body of a loop or of a branch, as a program of its own, with a leaf for each operand."""
 
     graph: Graph
     signature: NativeSignature
@@ -43,7 +43,7 @@ def taken(region: Region, place: int) -> int | None:
 
 
 Operand = Buffer | Scalar
-"""What a region is given: an array in memory, or a number."""
+"""An operand of a region: an array in memory, or a number."""
 
 
 def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
@@ -62,7 +62,8 @@ class Carried(Struct, frozen=False):
     """The number of the carried array in whose memory a step makes it: its own, if it is updated in place."""
     is_result: bool = True
     stride: int | None = None
-    """What each step adds to an integer, if it does nothing else to it: the number of the step says what it is."""
+    """The constant that each step adds to an integer, if it does nothing else to it. The value then follows from the
+    number of the step."""
 
 
 class Loop(Step, frozen=False):
@@ -76,22 +77,22 @@ class Loop(Step, frozen=False):
     captures: list[Operand]
     stacked: list[Buffer]
     trips: Scalar | None = None
-    """How many steps there are, if ``condition`` does not say it."""
+    """The number of steps; None where ``condition`` ends the loop."""
     most: int | None = None
-    """A bound of that, if one is known."""
+    """An upper bound of ``trips``, if one is known."""
     condition: Region | None = None
-    """It has the inputs of the body, and one boolean as its output: whether there is another step."""
+    """A region that takes the inputs of the body and returns one boolean: whether there is another step."""
     reverse: bool = False
     source: Source | None = None
     with_checks: Callable[[], Region] | None = None
-    """What makes the body with those checks that hold in all steps if ``safe`` does: it runs where that does not, which
-    is seldom, so it is made when it is needed."""
+    """A function that makes the body with all of its checks. That body runs in the rare case that ``safe`` does not
+    hold, so it is made only when it is needed."""
     safe: Scalar | None = None
     bounded_by_length: bool = False
     """Whether there are at most as many steps as an array has elements along some dimension."""
     uninterruptible: bool = False
-    """Whether nothing ends it once it has begun: it asks for no signals, and where ``safe`` does not hold, it runs on
-    copies of the arrays that it updates."""
+    """Whether nothing ends the loop once it has begun: it does not poll for signals, and where ``safe`` does not hold,
+    it runs on copies of the arrays that it updates."""
 
     def scalars(self) -> Iterator[Scalar]:
         lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
@@ -119,7 +120,8 @@ class ReverseLoop(Step, frozen=False):
     name: str
     forward: Loop
     back: Loop
-    """Its sequences are what the first stacks: they have no memory of their own. It begins with results of that."""
+    """The loop in reverse. Its sequences are the values that the forward loop stacks, which have no memory of their
+    own. It begins with results of the forward loop."""
 
     def scalars(self) -> Iterator[Scalar]:
         found = [*self.forward.scalars(), *self.back.scalars()]

@@ -55,7 +55,7 @@ def may_live_in(source: Buffer, target: Buffer, given: Mapping[int, int]) -> boo
 
 NONE = -1
 FIRST = 3
-"""How many uses of a memory that several arrays share are remembered: a copy, and what comes after it."""
+"""The number of uses that are remembered of a memory that several arrays share: a copy, and the uses after it."""
 
 
 class Uses(Struct):
@@ -65,7 +65,7 @@ class Uses(Struct):
     writes: tuple[int, ...]
 
     def together(self, other: Uses, copy: int) -> Uses:
-        """The first of those of two memories that become one, without the copy from one to the other."""
+        """The first uses of two memories that become one, without the copy from one to the other."""
         reads, writes = (
             tuple(sorted({*one[:FIRST], *two[:FIRST]} - {copy})[:FIRST])
             for one, two in ((self.reads, other.reads), (self.writes, other.writes))
@@ -73,7 +73,7 @@ class Uses(Struct):
         return Uses(reads, writes)
 
     def with_view(self, view: Uses, copy: int) -> Uses:
-        """Those of a memory and of a view of it, which is read alone, without the copy that made it."""
+        """The uses of a memory together with those of a read-only view of it, without the copy that made the view."""
         return Uses(tuple(sorted({*self.reads, *view.reads} - {copy})), self.writes)
 
 
@@ -89,7 +89,7 @@ def uses_of(steps: Sequence[Step]) -> dict[Buffer, Uses]:
 
 
 def copied(step: Step) -> tuple[Buffer, Buffer] | None:
-    """What a step copies, and where to, if it does nothing else."""
+    """The source and the target of a step that only copies a whole array; None for any other step."""
     if not isinstance(step, Kernel) or len(step.outputs) != 1 or not isinstance(step.outputs[0], Store):
         return None
     store = step.outputs[0]
@@ -100,7 +100,8 @@ def copied(step: Step) -> tuple[Buffer, Buffer] | None:
 
 
 def reshaped(step: Step) -> tuple[Buffer, Buffer] | None:
-    """What a step gives another shape, and where that is, if it does nothing else: the memory is the same."""
+    """The source and the target of a step that only gives an array another shape, in the same memory; None for any
+    other step."""
     if not isinstance(step, Kernel) or step.reshapes is None:
         return None
     (output,) = step.outputs
@@ -138,8 +139,8 @@ def updated(step: Step) -> list[tuple[Buffer, Buffer]]:
 
 
 def ends_as(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], step: Step) -> bool:
-    """Whether nobody but a loop or a branch, and that as one operand, uses what it begins with from there on, and
-    nobody its result before."""
+    """Whether the initial array of a loop or a branch is used by nothing else from that step on, and its result by
+    nothing before. The step must take the array as a single operand."""
     old, new = uses[source], uses[target.owner]
     if min((*new.reads, *new.writes)) < here or max((*old.reads, *old.writes)) > here:
         return False
@@ -153,8 +154,8 @@ def ends_as(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Use
 
 
 def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], steps: Sequence[Step]) -> bool:
-    """Whether two arrays can be one memory: nobody reads the first once the second has changed, and nobody used the
-    second before it became a copy."""
+    """Whether two arrays can share one memory: the first is not read once the second has changed, and the second is not
+    used before it becomes a copy of the first."""
     old, new = uses[source], uses[target.owner]
     if min((*new.reads, *new.writes)) < here or max(old.writes, default=-1) > here:
         return False
@@ -166,7 +167,8 @@ def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, 
 
 
 def may_be_view(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], shared: set[Buffer]) -> bool:
-    """Whether a copy can be a view: nobody changes it, nor its source as long as it is read."""
+    """Whether a copy can be a view: the copy is never changed, and its source is not changed as long as the copy is
+    read."""
     if (
         not target.temporary
         or source.literal is not None

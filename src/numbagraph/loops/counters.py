@@ -15,11 +15,11 @@ from numbagraph.ir.values import Constant, Input, Node, Value
 
 LARGEST_STEP = 2**10
 FARTHEST = 2**60
-"""What all steps together add at most."""
+"""The largest magnitude that all steps together may add."""
 
 
 class Increments(Struct):
-    """The least and the largest of what may have been added to a number."""
+    """The least and the greatest sum that may have been added to a number."""
 
     least: float = 0
     largest: float = 0
@@ -32,12 +32,12 @@ class Increments(Struct):
 
     @property
     def repeated(self) -> Increments:
-        """After any number of times."""
+        """The increments after any number of repetitions."""
         return Increments(-math.inf if self.least < 0 else 0, math.inf if self.largest > 0 else 0)
 
 
 def increments(body: Graph, number: int) -> Increments | None:
-    """What a step adds to a carried integer, if it does nothing else to it."""
+    """The increments that a step adds to a carried integer; None if it does anything else to it."""
     own = body.inputs[number]
     if own.ndim or own.dtype != INT64:
         return None
@@ -45,7 +45,8 @@ def increments(body: Graph, number: int) -> Increments | None:
 
 
 def added(value: Value, known: Mapping[Value, Increments]) -> Increments | None:
-    """What is added to make a value of a number that is among those that are ``known``."""
+    """The increments by which a value differs from one of the ``known`` numbers; None if it is computed in any other
+    way."""
     if value in known or not isinstance(value, Node):
         return known.get(value)
     name, parts = value.op.name, value.inputs
@@ -82,7 +83,7 @@ def of_choice(found: list[Increments | None]) -> Increments | None:
 
 
 def of_region(region: Graph, node: Node, known: Mapping[Value, Increments]) -> Increments | None:
-    """Of a branch: what is added to its operands, and then in it."""
+    """The increments of a branch: those of its operands, and then those that the branch adds."""
     operands = zip(region.inputs, node.inputs[1:], strict=True)
     inside: dict[Value, Increments] = {}
     for own, operand in operands:

@@ -52,7 +52,8 @@ def are_known(indices: Iterable[Scalar], changed: Collection[Buffer], unknown: C
 
 
 def checks_of(kernel: Kernel, indices: Iterable[CheckedIndex]) -> list[Step]:
-    """A nest for the indices that depend on the same loops. It stores each where nobody reads it."""
+    """Nests for the checked indices, one for those that depend on the same loops. Each index is stored to a buffer that
+    is never read."""
     nests: dict[tuple[LoopIndex, ...], list[CheckedIndex]] = {}
     for index in indices:
         used = set(walk([index]))

@@ -1,5 +1,5 @@
-"""What may end loops before their last step: checks, and signals. A loop that neither of them ends may write an
-argument where it lies."""
+"""The checks and signals that may end a loop before its last step. A loop that neither can end may write an argument
+where it lies."""
 
 from __future__ import annotations
 

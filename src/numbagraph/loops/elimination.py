@@ -1,5 +1,5 @@
-"""What must hold before a loop so that an inequality holds in each of its steps: Fourier-Motzkin elimination of the
-number of the step."""
+"""The conditions before a loop under which an inequality holds in each of its steps, found by Fourier-Motzkin
+elimination of the number of the step."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from numbagraph.loops.implications import (
 from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 SHORT = 2**24
-"""Steps up to which a loop inside of another one does not look for signals: they take some milliseconds."""
+"""The number of steps up to which an inner loop does not poll for signals: they take some milliseconds."""
 
 
 class Place:
-    """What the inputs of a region are, in terms of the enclosing graph."""
+    """The inputs of a region, in terms of the enclosing graph."""
 
     def __init__(self, inputs: Sequence[Input], operands: Sequence[Value], along: range = range(0)) -> None:
         self.same: dict[Value, Value] = {}
-        """What is the same in all runs: captures, and lengths. Of operands ``along`` the steps a run has a row."""
+        """The values that are the same in all runs: captures, and lengths. Of an operand ``along`` the steps, each run
+        has one row."""
         for place, (own, operand) in enumerate(zip(inputs, operands, strict=True)):
             extents = operand.shape[1:] if place in along else operand.shape
             if place >= along.stop:
@@ -43,23 +44,24 @@ class Place:
         self.known = {own: polynomial(each) for own, each in self.same.items() if is_integer(own)}
         """Polynomials in values of the enclosing graph, and in the number of the step."""
         self.bounds: dict[Value, Polynomial] = {}
-        """Of carried numbers that are no polynomials: their largest magnitudes."""
+        """The largest magnitudes of carried numbers that are no polynomials."""
         self._outside: dict[Polynomial, Polynomial] = {}
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
-        """What must hold outside, so that this holds in each run."""
+        """The conditions outside the region under which ``needed`` holds in each run."""
         return without_captured_conditions(self.taken_out(needed))
 
     def taken_out(self, needed: Iterable[Implication]) -> Iterator[Implication]:
-        """The same, where conditions that regions are given may stand for what they require."""
+        """The conditions outside under which ``needed`` holds in each run. Conditions that are captured by the region
+        may still stand for the inequalities that they require."""
         raise NotImplementedError
 
     def condition(self, condition: Value) -> Iterator[Implication]:
-        """What must hold outside, so that a condition holds in each run."""
+        """The conditions outside the region under which ``condition`` holds in each run."""
         return self.before(implications(condition))
 
     def outside(self, number: Polynomial) -> Polynomial:
-        """The same in terms of the enclosing graph, and of the number of the step."""
+        """Express a polynomial in values of the enclosing graph and in the number of the step."""
         if number not in self._outside:
             for each in number.values():
                 if each not in self.known:
@@ -103,9 +105,10 @@ class Taken(Place):
         branches = node.attrs["branches"]
         super().__init__(branches[number].inputs, node.inputs[1:])
         self.premises: tuple[Polynomial, ...] = ()
-        """What is at least 1 then, as far as that is seen."""
+        """The polynomials that are at least 1 where the branch is taken, as far as they can be derived from its
+        condition."""
         self.compared = Polynomial()
-        """The magnitude of what is compared for that."""
+        """The magnitude of the numbers that the condition of the branch compares."""
         if len(branches) == 2:
             with suppress(TooHard):
                 found = [*implications(node.inputs[0], negated=number == 0, given=True)]
@@ -141,10 +144,10 @@ class Steps(Place):
         counters = bounds_of_counters(body, operands[:carries])
         self.bounds |= {own: bound for own, bound in counters.items() if own not in self.known}
         self.choices: dict[Value, list[Polynomial]] = {}
-        """What numbers may be that branches choose, in terms of the enclosing graph, and of the number of the step in
-        which that was known. In polynomials such a number stands for itself."""
+        """The values that a number chosen by branches may have, in terms of the enclosing graph and of the number of
+        the step in which it was set. In polynomials such a number stands for itself."""
         self._pending = set[Value]()
-        """Numbers of which it is being found out."""
+        """The numbers whose options are being computed."""
         self._carried = dict(zip(body.inputs[:carries], zip(operands, body.outputs, strict=False), strict=False))
 
     def varying(self, value: Value) -> Polynomial:
@@ -222,7 +225,7 @@ class Steps(Place):
             yield from self.eliminated(each)
 
     def condition(self, condition: Value) -> Iterator[Implication]:
-        """What must hold before the loop, so that a condition holds in each step."""
+        """The conditions before the loop under which ``condition`` holds in each step."""
         outer = self.same_value(condition)
         if outer is None:
             yield from self.before(implications(condition))
@@ -244,7 +247,7 @@ class Steps(Place):
             yield from self.in_all_steps(each, () if is_set_before else needed.premises, magnitude)
 
     def chosen(self, goal: Polynomial) -> list[Polynomial]:
-        """The goal with everything that a chosen number may be in its place."""
+        """The goal, once for each value that a chosen number in it may have."""
         found = [each for each in goal.values() if each in self.choices]
         if not found:
             return [goal]
@@ -255,7 +258,8 @@ class Steps(Place):
     def in_all_steps(
         self, number: Polynomial, premises: Iterable[Polynomial], magnitude: Polynomial
     ) -> Iterator[Implication]:
-        """What must hold before the loop, so that a number is not negative in any step in which the premises hold."""
+        """The conditions before the loop under which a number is not negative in any step in which the premises
+        hold."""
         goal, slope = self.linear(number)
         lows, highs, kept = self.range(premises)
         if slope.known == 0:
@@ -290,7 +294,7 @@ class Steps(Place):
         return lows, highs, tuple(kept)
 
     def linear(self, number: Polynomial) -> tuple[Polynomial, Polynomial]:
-        """What it is in the first step, and by what it changes with each."""
+        """The value of a polynomial in the first step, and the amount by which it changes with each step."""
         slope = number.slope(self.number)
         if slope is None or not self.choices.keys().isdisjoint(number.values()):
             raise TooHard
@@ -298,8 +302,8 @@ class Steps(Place):
 
 
 class WhileSteps(Place):
-    """The steps of a loop that ends on a condition (`while_loop`). What it carries has no value outside: it stands for
-    itself, and what the condition says of it is a premise."""
+    """The steps of a loop that ends on a condition (`while_loop`). A carry has no value outside the loop: it stands for
+    itself, and the inequalities that the condition implies for it are premises."""
 
     def __init__(self, node: Node) -> None:
         body, condition, carries = (node.attrs[name] for name in ("body", "condition", "carries"))
@@ -308,14 +312,15 @@ class WhileSteps(Place):
         self.known |= {each: Polynomial({(each,): 1}) for each in numbers}
         self.bounds |= bounds_of_counters(body, node.inputs[:carries])
         self.premises = tuple(self.directions(body, node.inputs[:carries]))
-        """What is at least 1 in each step."""
+        """The polynomials that are at least 1 in each step."""
         same = dict(zip(condition.inputs, body.inputs, strict=True))
         with shapes.collect_guards():
             holds = substitute([condition.outputs[0]], same)[0]
         self.premises += tuple(self.said_by(holds))
 
     def said_by(self, condition: Value) -> Iterator[Polynomial]:
-        """What is at least 1 where a condition holds, as far as nothing that it computes can be too large."""
+        """The polynomials that are at least 1 where a condition holds, as far as none of the numbers that it computes
+        can be too large."""
         if isinstance(condition, Node) and condition.op.name in ("logical_and", "bitwise_and"):
             for each in condition.inputs:
                 yield from self.said_by(each)
@@ -329,7 +334,8 @@ class WhileSteps(Place):
                         yield self.outside(each.goal + 1)
 
     def directions(self, body: Graph, initial: Sequence[Value]) -> Iterator[Polynomial]:
-        """Counters that only grow are at least what they were at first, and so on."""
+        """The premises that hold for counters which only grow, or only fall: they stay on one side of their initial
+        values."""
         for number, before in enumerate(initial):
             found = increments(body, number)
             if found is not None and isinstance(before, Constant):

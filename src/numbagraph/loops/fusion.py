@@ -1,4 +1,4 @@
-"""From a graph to a program: which values get memory, and which loop nests compute them.
+"""The plan of a program for a graph: which values get memory, and which loop nests compute them.
 
 A value without memory is computed at its use, inside each nest that needs it. *Materialised* values get memory: the
 results, whatever is accumulated (reductions, scans, scatters), what an opaque call reads, and what would be expensive
@@ -17,18 +17,18 @@ from numbagraph.ir.values import Constant, Dim, Input, Node, Value, toposort
 from numbagraph.loops.nests import Domain, domain_of
 
 RECOMPUTE_THRESHOLD = 8.0
-"""Cost an element (in additions) above which a value is stored rather than computed again in a second nest."""
+"""The cost an element, in additions, above which a value is stored rather than computed again in a second nest."""
 
 MOST_IN_A_ROW = 200
-"""Operations that follow each other in one loop nest. LLVM's vectoriser takes quadratic time for more, beside which
-memory costs nothing."""
+"""The number of operations that may follow each other in one loop nest. LLVM's vectoriser takes quadratic time for
+more, beside which memory costs nothing."""
 
 BARRIERS = (lowering.Reduce, lowering.Running, lowering.ScatterInto, lowering.Assemble, lowering.Opaque)
 
 
 def extents_of(value: Value) -> list[Value]:
-    """The symbolic extents in a value's shape, each by its representative. Of one of the results of a call, those of
-    all of them: it needs memory for each."""
+    """The symbolic extents in a value's shape, each by its representative. For one of several results of a call, the
+    extents of all results: the call needs memory for each."""
     found = list(value.shape)
     if isinstance(value, Node) and isinstance(value.op.lower, lowering.Core) and value.op.multi_result:
         with shapes.collect_guards():  # what the call requires was required when it was made
@@ -76,7 +76,7 @@ def is_computed_at_use(value: Value) -> bool:
 
 
 def members(mask: int, live_outs: Sequence[Value]) -> Iterator[Value]:
-    """Those live-outs whose bits are set."""
+    """The live-outs whose bits are set in ``mask``."""
     while mask:
         yield live_outs[(mask & -mask).bit_length() - 1]
         mask &= mask - 1
@@ -104,9 +104,9 @@ class Plan:
                     self.consumers[source].append(value)
         self.reasons: dict[Value, str] = {}
         self.firm: set[Value] = set()
-        """Those that are not computed again for their own nest, where it reads them at another index."""
+        """The values that are not computed again for their own nest where it reads them at another index."""
         self.cuts: set[Value] = set()
-        """Those at which long nests end: what reads them is computed by other ones."""
+        """The values at which long nests end: nests that read them are separate."""
         self.cost: dict[Value, float] = {}
         self._weigh()
         self._cut()
@@ -288,7 +288,7 @@ class Plan:
 
     @staticmethod
     def _propagate(number: int, before: list[int]) -> None:
-        """What nest ``number`` now waits for, those that wait for it wait for as well."""
+        """Let every nest that waits for nest ``number`` wait for all nests that this one waits for."""
         for other, mask in enumerate(before):
             if mask >> number & 1:
                 before[other] |= before[number]

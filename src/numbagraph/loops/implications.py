@@ -18,17 +18,19 @@ from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 LARGEST = 2**40
 LARGEST_FACTOR = 2**25
-"""Values up to which no sum, and no sum of products of two, exceeds 2**62 where coefficients are as small as here."""
+"""The magnitude of values up to which no sum, and no sum of products of two, exceeds 2**62, if coefficients are as
+small as here."""
 COEFFICIENTS = 2**10
-"""Of products of two; of values themselves they may be larger."""
+"""The largest sum of the magnitudes of the coefficients of products of two values. Coefficients of single values may be
+larger."""
 COEFFICIENTS_OF_VALUES = 2**19
 MOST_FACTORS = 3
 FITS = 2**62
 
 
 class Implication(Struct):
-    """What must hold: ``goal >= 0`` wherever all premises are at least 1. The program compares numbers of that
-    magnitude."""
+    """An inequality that must hold: ``goal >= 0`` wherever all premises are at least 1. ``magnitude`` bounds the
+    numbers that the program compares."""
 
     premises: tuple[Polynomial, ...]
     goal: Polynomial
@@ -36,11 +38,12 @@ class Implication(Struct):
 
     @property
     def holds(self) -> bool:
-        """Whether it does whatever the values are."""
+        """Whether the inequality holds for all values."""
         return self.is_true and self.magnitude.known is not None
 
     def with_values_of(self, other: Implication) -> Implication:
-        """The same, where the values of another one are not large either."""
+        """The implication, with the values of ``other`` added to its magnitude, so that these must not be too large
+        either."""
         own = {value for each in (*self.premises, self.goal, self.magnitude) for value in each.values()}
         more = (value for each in (other.goal, other.magnitude) for value in each.values() if value not in own)
         magnitude = self.magnitude + Polynomial(dict.fromkeys(((value,) for value in more), 1))
@@ -48,12 +51,12 @@ class Implication(Struct):
 
     @property
     def fits(self) -> bool:
-        """Whether it says that no number is too large."""
+        """Whether the implication only states that no number is too large."""
         return self.goal.terms.get((), 0) >= FITS // 2
 
     @property
     def is_small(self) -> bool:
-        """Whether no number is too large, since it is a length, or known."""
+        """Whether no number can be too large, since each is a length or known."""
         rest = self.magnitude.terms.get((), 0)
         lengths = [count for factors, count in self.magnitude.terms.items() if factors]
         is_length = all(
@@ -63,7 +66,7 @@ class Implication(Struct):
 
     @property
     def is_true(self) -> bool:
-        """Whether it does, if no number is too large."""
+        """Whether the inequality holds for all values that are not too large."""
         if self.fits or any(each.known is not None and each.known < 1 for each in self.premises):
             return True
         given = [premise - 1 for premise in dict.fromkeys(self.premises)]
@@ -71,7 +74,7 @@ class Implication(Struct):
         return any((self.goal - each).is_never_negative for each in sums)
 
     def follows_from(self, other: Implication) -> bool:
-        """Whether it is true where another one is, if no number is too large."""
+        """Whether the implication follows from another one, if no number is too large."""
         if other.goal.beside_lengths != self.goal.beside_lengths or not set(other.premises) <= set(self.premises):
             return False
         return replace(self, goal=self.goal - other.goal).is_true
@@ -101,7 +104,7 @@ TOGETHER = {
 """The ops of conditions that hold, or do not, where all of their parts do."""
 ORDERS = ("less", "less_equal", "greater", "greater_equal")
 COMPARISONS = (*ORDERS, "not_equal", "sum_fits", "difference_fits", "product_fits")
-"""Of two numbers. Conditions that a branch or a loop gives have any number of operands."""
+"""The ops that compare two numbers. Conditions that a branch or a loop returns have any number of operands."""
 
 
 class TooHard(Exception):
@@ -109,7 +112,8 @@ class TooHard(Exception):
 
 
 def implications(condition: Value, *, negated: bool = False, given: bool = False) -> Iterator[Implication]:
-    """What is required for a condition to hold, or not to hold; if it is ``given``, what is known by that."""
+    """Yield the inequalities that are required for a condition to hold or, if ``negated``, not to hold. If the
+    condition is ``given``, yield the inequalities that follow from it."""
     if not isinstance(condition, Node):
         if negated or given or condition.dtype != BOOL or condition.ndim:
             raise TooHard
@@ -128,7 +132,7 @@ def implications(condition: Value, *, negated: bool = False, given: bool = False
 
 
 def without_captured_conditions(needed: Iterable[Implication]) -> Iterator[Implication]:
-    """What is needed, with what a condition requires in the place of its truth, once it is no operand of a region."""
+    """The implications, in which each captured condition is replaced by the inequalities that it requires."""
     for each in needed:
         value = truth(each.goal)
         if isinstance(value, Node):
@@ -139,13 +143,13 @@ def without_captured_conditions(needed: Iterable[Implication]) -> Iterator[Impli
 
 
 def truth(goal: Polynomial) -> Value | None:
-    """The condition that must be true, if that is what is needed."""
+    """The condition that must be true, if the goal states just that."""
     found = [each for each in goal.values() if each.dtype == BOOL]
     return found[0] if found else None
 
 
 def goals(comparison: Node, left: Polynomial, right: Polynomial, given: bool) -> tuple[Polynomial, ...]:
-    """What must not be negative for a comparison to hold."""
+    """The polynomials that must not be negative for a comparison to hold."""
     match comparison.op.name:
         case "less":
             return (right - left - 1,)
@@ -171,7 +175,8 @@ def fits(number: Polynomial) -> tuple[Polynomial, Polynomial]:
 
 
 def bounded(number: Polynomial) -> Polynomial:
-    """A polynomial whose value fits 63 bits if no value is too large."""
+    """The polynomial itself, if its value fits into 63 bits whenever no value is too large; raise `TooHard`
+    otherwise."""
     counts = [0] * (MOST_FACTORS + 1)
     for factors, count in number.terms.items():
         counts[min(len(factors), MOST_FACTORS)] += abs(count)

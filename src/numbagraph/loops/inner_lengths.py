@@ -20,7 +20,8 @@ from numbagraph.loops.lengths import ComputedLengths
 
 
 def with_the_rest_apart(graph: Graph) -> Graph | None:
-    """The same with a region for all that needs lengths which its loops compute; None where a result has one."""
+    """Outline all values whose shape depends on an inner loop into one region. Return None if there are none, or if an
+    output is among them."""
     rest = needing_lengths(graph)
     if not rest or any(map(has_computed_length(), graph.outputs)):
         return None
@@ -42,7 +43,7 @@ def with_the_rest_apart(graph: Graph) -> Graph | None:
 
 
 def needing_lengths(graph: Graph) -> set[Value]:
-    """The arrays with such lengths, and what follows from them."""
+    """The arrays with lengths that inner loops compute, and the values that follow from these arrays."""
     is_late = has_computed_length()
     found: set[Value] = set()
     for value in everything(graph):
@@ -52,11 +53,11 @@ def needing_lengths(graph: Graph) -> set[Value]:
 
 
 def has_computed_length() -> Callable[[Value], bool]:
-    """Whether an array has such a length."""
+    """Return a predicate that tells whether an array has a length that an inner loop computes."""
     lengths = ComputedLengths()
     return lambda value: any(map(lengths.is_computed, extents_of(value)))
 
 
 def has_passed(guard: Guard, ran: Value) -> Guard:
-    """What stands for a check that a region makes itself."""
+    """The guard that stands for a check which a region makes itself: it holds once the region has run."""
     return replace(guard, condition=ran, arguments=())

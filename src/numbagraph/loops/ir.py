@@ -64,7 +64,7 @@ class Scan(Struct, frozen=False):
     buffer: Buffer
     indices: tuple[Scalar, ...]
     factor: Scalar | None = None
-    """What the accumulator is multiplied by before the value joins it, in a linear recurrence."""
+    """The factor by which the accumulator is multiplied before the value joins it, in a linear recurrence."""
     exclusive: bool = False
     """Whether an element is stored before its own value joins."""
     source: Source | None = None
@@ -90,12 +90,12 @@ def targets(output: Output) -> list[Buffer]:
 
 
 class Split(Struct):
-    """How the outermost loop of a nest is cut into chunks, which may run at the same time."""
+    """The way in which the outermost loop of a nest is cut into chunks that may run at the same time."""
 
     cost: int
-    """Time for one iteration of all loops, relative to an addition."""
+    """The time of one iteration of all loops, relative to an addition."""
     least: int = 1
-    """Iterations of the outermost loop that a chunk has at least."""
+    """The least number of iterations of the outermost loop in a chunk."""
 
 
 class Step(Struct, frozen=False):
@@ -139,12 +139,12 @@ class Step(Struct, frozen=False):
 
 
 class Packed(Struct):
-    """What a nest reads of copies that are made before it, where vectors run across rows."""
+    """The packed copies that a nest reads where its vectors run across rows. They are made before the nest."""
 
     times: Scalar
-    """How often copies are made: once, or never."""
+    """The number of times that copies are made: 1 or 0."""
     loads: dict[Load, Load]
-    """What is read elsewhere, and where the copies have it."""
+    """The loads from the original memory, and the loads from the copies that replace them."""
     interchanged: Kernel | None = None
     """The nest that reads the copies, if its two innermost loops change places."""
 
@@ -156,26 +156,26 @@ class Kernel(Step, frozen=False):
     loops: tuple[LoopIndex, ...]
     outputs: list[Output]
     notes: list[str] = field(default_factory=list)
-    """What fusion decided about this nest, for `explain`."""
+    """The notes of fusion on this nest, for `explain`."""
     alternative: Alternative | None = None
     split: Split | None = None
-    """None where the nest runs on one thread."""
+    """The way in which the nest is cut into chunks; None where it runs on one thread."""
     flattened: tuple[Scalar, ...] = ()
     """The lengths of the dimensions that the one loop stands for, if it stands for several."""
     unrolled: bool = False
     """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
     reshapes: Buffer | None = None
-    """Whose elements it stores one after the other, as they lie in memory, if it does nothing else."""
+    """The buffer whose elements the nest stores in the order in which they lie in memory, if it does nothing else."""
     in_bounds: bool = False
     """Whether all of its run-time indices have been checked before."""
     packed: Packed | None = None
-    """What vectors across rows read of copies, if there are any."""
+    """The packed copies that vectors across rows read, if there are any."""
     begins: dict[LoopIndex, Scalar] = field(default_factory=dict)
-    """Where loops begin that do not begin at 0: it may follow from the loops around them."""
+    """The first index of each loop that does not begin at 0. It may follow from the loops around."""
 
     @property
     def lengths(self) -> tuple[Scalar, ...]:
-        """Of its dimensions, whose product is the number of iterations."""
+        """The lengths of the nest's dimensions, whose product is the number of iterations."""
         return self.flattened or tuple(loop.extent for loop in self.loops)
 
     @property
@@ -200,7 +200,7 @@ class Kernel(Step, frozen=False):
         return walk(self.roots())
 
     def roots(self) -> list[Scalar]:
-        """The scalars that it uses, without those that these are computed from."""
+        """The scalars that the nest uses directly, without those that they are computed from."""
         roots: list[Scalar] = [*(loop.extent for loop in self.loops), *self.begins.values()]
         for output in self.outputs:
             roots.extend(output.indices)
@@ -283,26 +283,27 @@ class Call(Step, frozen=False):
     outputs: tuple[Buffer, ...]
     attributes: dict[str, Any]
     scratch: tuple[Buffer, ...] = ()
-    """Memory that is needed while it runs."""
+    """Memory that the call needs while it runs."""
     cores: tuple[int, ...] = ()
-    """How many dimensions of each operand and result are not those of a batch; empty if there is no batch."""
+    """The number of core dimensions of each operand and result, which are not those of the batch; empty if there is no
+    batch."""
     work: Scalar | None = None
-    """What it costs, in additions, if several threads may compute parts of its batch."""
+    """The cost of the call in additions, if several threads may compute parts of its batch."""
     in_place: bool = False
-    """Whether it may write its one result where its first operand was."""
+    """Whether the call may write its one result to the memory of its first operand."""
     fails_first: bool = False
-    """Whether it fails before it writes anything, if it does."""
+    """Whether the call can only fail before it writes anything."""
     least_rows: int = 1
-    """For fewer rows, what it does first takes long."""
+    """The number of rows below which the fixed cost of a call prevails."""
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:
-        """What the emitter is given, in its order."""
+        """The buffers that the emitter takes, in its order."""
         return (*self.inputs, *self.outputs, *self.scratch)
 
     @property
     def has_batch(self) -> bool:
-        """Whether it computes several elements."""
+        """Whether the call computes several elements of a batch."""
         cores = self.cores[len(self.inputs) :]
         return any(len(each.extents) > core for each, core in zip(self.outputs, cores, strict=bool(cores)))
 
@@ -326,9 +327,9 @@ class RowAccess(Struct, frozen=False):
     or to one element of its batch."""
 
     rows: Scalar
-    """How many there are."""
+    """The number of rows."""
     owners: set[Buffer]
-    """All memory."""
+    """All memory that the step reads or writes."""
     written: set[Buffer]
     """Memory of which each iteration writes its own row."""
     read_elsewhere: set[Buffer] = field(default_factory=set)
@@ -338,7 +339,8 @@ class RowAccess(Struct, frozen=False):
     scratch: set[Buffer] = field(default_factory=set)
     """Memory that holds nothing before and after a row."""
     lengths: dict[Buffer, tuple[Scalar, ...]] = field(default_factory=dict)
-    """The first extent that all memory has here, which it may have in another shape elsewhere; of a number, none."""
+    """The first extent of each memory as this step uses it; the memory may have another shape elsewhere. Numbers have
+    none."""
 
 
 class TiledLoop(Step, frozen=False):
@@ -397,7 +399,7 @@ class Block(Struct, frozen=False):
 
 
 class Entry(Struct, frozen=False):
-    """What a program must know before it runs."""
+    """The data that a program computes and checks before it runs."""
 
     guards: list[Scalar]
     extents: list[tuple[Scalar, ...]]
@@ -413,10 +415,10 @@ class Program(Struct, frozen=False):
     body: Block
     entry: Entry
     results: list[Buffer | Scalar]
-    """What each result is stored from; a buffer with ``result`` set is the result's own memory."""
+    """The source of each result. A buffer with ``result`` set is the result's own memory."""
     donations: list[tuple[Buffer, Buffer]] = field(default_factory=list)
     """Arguments that live in the memory of a result."""
     leaves: dict[int, Buffer] = field(default_factory=dict)
-    """The array arguments by number, those that no step reads, too."""
+    """The array arguments by number, including those that no step reads."""
     name: str = "program"
     notes: list[str] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""Guards on what loop nests, calls, loops and branches compute: the program checks them as soon as that is known,
-rather than at entry."""
+"""Guards on values that loop nests, calls, loops and branches compute: the program checks them as soon as these values
+are known, rather than at entry."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def late_conditions(graph: Graph) -> dict[Value, None]:
 def after_checks(
     needed: Mapping[int, set[int]], checks: Sequence[int], barriers: AbstractSet[int], failing: AbstractSet[int]
 ) -> dict[int, set[int]]:
-    """What each action needs, its checks among that: what was required of a position is not looked at again where an
-    element is read.
+    """The actions that each action needs, with checks added, so that a required bound on a position is not checked
+    again where an element is read.
 
     An action follows a check if both follow from the same loop nest or call, unless that check, or an earlier one,
     follows from the action. So no two of them wait for each other. Checks follow each other in their order, and what is

@@ -12,7 +12,8 @@ from numbagraph.loops.fusion import everything, extents_of, is_barrier
 
 
 class ComputedLengths:
-    """Finds such lengths in graphs that are looked at one after the other; what was looked at is remembered."""
+    """A search for arrays with computed lengths, through graphs that are looked at one after the other. It remembers
+    the values that it has seen."""
 
     def __init__(self) -> None:
         self._behind_loops: dict[Value, bool] = {}
@@ -32,8 +33,8 @@ class ComputedLengths:
         return self._behind_loops[value]
 
     def first(self, values: Iterable[Value]) -> Value | None:
-        """An array with such a length, among those that some values follow from and that are looked at for the
-        first time."""
+        """The first array with a computed length among ``values`` and the values that they follow from. Values that an
+        earlier search has seen are passed over."""
         stack = list(values)
         while stack:
             value = stack.pop()
@@ -50,12 +51,13 @@ class ComputedLengths:
 
 
 def representative(value: Value) -> Value:
-    """A value; of lengths that are known to be equal, the one that stands for all."""
+    """The value itself; for lengths that are known to be equal, the one that represents all."""
     return shapes.as_value(value) if isinstance(value, Dim) else value
 
 
 def array_of_computed_length(graph: Graph, *, inside: bool = True) -> Value | None:
-    """The first array of a graph with such a length, if there is one; ``inside``: also in its loops and branches."""
+    """The first array of a graph whose length is computed, if there is one; ``inside``: also in its loops and
+    branches."""
     lengths = ComputedLengths()
     for value in everything(graph):
         if any(map(lengths.is_computed, extents_of(value))):
@@ -76,7 +78,8 @@ def is_branch(array: Value | None) -> bool:
 
 
 def advice(graph: Graph, array: Value | None) -> str:
-    """What to write instead, where an array of a graph has such a length and its function is compiled natively."""
+    """Return advice for an error: the code to write instead of one in which an array has a computed length, in a
+    function that is compiled natively."""
     if is_of_control(array) or array_of_computed_length(graph, inside=False) is None:
         return (
             "  What loops and branches give has a length that is known before, but for a list beside an empty one: put "
@@ -90,7 +93,7 @@ def advice(graph: Graph, array: Value | None) -> str:
 
 
 def refusal(array: Value | None) -> str:
-    """What is wrong with a length of an array, and where the user made it."""
+    """Return the text of the error about a computed length of an array, with the line where the user made the array."""
     what = "an array" if not is_of_control(array) else "what branches give" if is_branch(array) else "what a loop gives"
     # what rules have made may have no line: then that of what it is made of
     made = [] if array is None else [array, *reversed(toposort([*extents_of(array), array]))]

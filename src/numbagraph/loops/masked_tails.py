@@ -1,4 +1,4 @@
-"""Rows that are no whole vectors: whether what is left of them is computed in masked vectors."""
+"""The decision whether the rest of a row, behind whole vectors, is computed in masked vectors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numbagraph.loops.ir import Kernel, Reduction, Step, Store
 from numbagraph.loops.parallel import cost_of_operation
 
 COST_OF_MASKS = 12.0
-"""What an iteration costs whose loop is worth masks; an exponential costs as much."""
+"""The cost of an iteration from which on masks pay; an exponential costs as much."""
 
 WITH_MASKS = 64
-"""The bytes of vectors that have registers for masks."""
+"""The size in bytes of vectors on processors that have registers for masks."""
 
 LONG_ROW = 256
-"""Elements of a row beside which it does not matter that the next one waits."""
+"""The number of elements of a row from which on it does not matter that the next row waits."""
 
 
 def is_worth_masks(kernel: Kernel) -> bool:

@@ -79,7 +79,8 @@ def flattened_operand(piece: Value) -> Value:
 
 
 def domain_of(value: Value) -> Domain | None:
-    """What must be equal for two live-outs to share a nest; None for one that is not a loop nest of its own."""
+    """The key that two live-outs must have in common to share a nest; None for a value that has no loop nest of its
+    own."""
     lower = value.op.lower if isinstance(value, Node) else None
     if isinstance(lower, lowering.Opaque) and isinstance(value, Node) and value.op.multi_result:
         return ("call", call_of(value))
@@ -91,13 +92,14 @@ def domain_of(value: Value) -> Domain | None:
 
 
 class Memory(Struct, frozen=False):
-    """Where values have memory, shared by all nests of a program."""
+    """The memory of values, shared by all nests of a program."""
 
     leaves: dict[Value, Buffer] = field(default_factory=dict)
     buffers: dict[Value, Buffer] = field(default_factory=dict)
     constants: dict[Constant, Buffer] = field(default_factory=dict)
     order: Mapping[Value, int] = field(default_factory=dict)
-    """All that the program computes, lengths among that: numbers have registers, whoever needs them."""
+    """The position of all values that the program computes, lengths included. Numbers have registers, whichever nest
+    needs them."""
 
     def of(self, value: Value) -> Buffer | None:
         if isinstance(value, Constant) and value.ndim:
@@ -122,7 +124,7 @@ class ElementBuilder:
         return self._leaf(value, index) or self.compute(value, index)
 
     def compute(self, value: Value, index: Index) -> Scalar:
-        """The same, computed from the inputs even where the value has memory or a register of its own."""
+        """Compute the element from the inputs, even where the value has memory or a register of its own."""
         stack: list[tuple[tuple[Value, Index], Any]] = [((value, index), self._start(value, index))]
         sent: Scalar | None = None
         while stack:
@@ -193,7 +195,7 @@ def _index_of(live_out: Value, loops: list[LoopIndex]) -> Index:
 
 
 def _outputs(live_out: Value, index: Index, builder: ElementBuilder, memory: Memory) -> list[Output]:
-    """What the nest writes for one live-out."""
+    """The outputs of the nest for one live-out."""
     if isinstance(live_out, Node) and follows_operand(live_out):
         source = live_out.inputs[0]
         place = lowering.linear_index(index, list(map(extent_scalar, source.shape)))

@@ -9,13 +9,13 @@ from numbagraph.intrinsics.emitters.ir import Apply, LeafStride, Literal, Load, 
 from numbagraph.loops.ir import Alternative, Kernel, Reduction
 
 CHEAP = 8
-"""Operations in the body of a nest that may be compiled in two orders."""
+"""The number of operations up to which the body of a nest may be compiled in two orders."""
 
 SHORT = 32
-"""Terms of the longest sum that is unrolled."""
+"""The number of terms of the longest sum that is unrolled."""
 
 MOST_UNROLLED = 256
-"""Operations of all terms of what is unrolled: code takes its time to compile."""
+"""The number of operations, of all terms together, up to which a sum is unrolled: code takes its time to compile."""
 
 
 def along_memory(kernel: Kernel) -> Kernel:
@@ -64,7 +64,8 @@ def loads(kernel: Kernel) -> Iterator[Load]:
 
 
 def largest(kernel: Kernel) -> list[Load]:
-    """What is read by most of the loops: beside a matrix, the vector that it is multiplied with does not matter."""
+    """The loads that most of the loops index: beside a matrix, the vector that it is multiplied with does not
+    matter."""
     counts = {load: len(set(load.indices).intersection(kernel.loops)) for load in loads(kernel)}
     most = max(counts.values(), default=0)
     return [load for load, count in counts.items() if count == most]

@@ -33,22 +33,24 @@ from numbagraph.loops.nests import element_count
 from numbagraph.loops.outer_vectorisation import is_unchecked, moves_along, reduces_rows
 
 FEWEST_ROWS = 64
-"""Rows of a strip of vectors (`numbagraph.emit.outer_vectorisation`), at most."""
+"""The least number of rows: the largest number that a strip of vectors (`numbagraph.emit.outer_vectorisation`) has."""
 
 LONGEST_ROW = 256
-"""Elements of a row up to which vectors run across the rows."""
+"""The number of elements of a row up to which vectors run across the rows."""
 
 LONGEST_BETWEEN = 32
-"""The same where a nest reduces along the loop outside: vectors along longer rows are as fast."""
+"""The number of elements of a row up to which vectors run across the rows of nests that reduce along a loop outside the
+innermost. Vectors along longer rows are as fast."""
 
 FEWEST_TIMES = 2
-"""How often what is packed is read, at least."""
+"""The least number of times that a packed operand must be read."""
 
 COLUMNS_A_TIME = 4
-"""Elements of a row for each time that it is read again: copies of long rows take longer than they gain by that."""
+"""The number of elements of a row that are allowed for each time that it is read again: copies of longer rows take
+longer than they gain."""
 
 MOST = 4
-"""Operands of a nest that are packed: each takes memory, and code to copy it."""
+"""The largest number of operands of a nest that are packed: each takes memory, and code to copy it."""
 
 
 def with_packed_operands(steps: Sequence[Step], *, parallel: bool) -> list[Step]:
@@ -66,7 +68,7 @@ def with_packed_operands(steps: Sequence[Step], *, parallel: bool) -> list[Step]
 
 
 class Packing(Struct):
-    """A nest that reads packed copies, what makes them, and what takes packed results apart."""
+    """A nest that reads packed copies, with the nests that make the copies and those that unpack its results."""
 
     before: list[Kernel]
     nest: Kernel
@@ -74,7 +76,7 @@ class Packing(Struct):
 
 
 def packing_of(kernel: Kernel, parallel: bool) -> Packing | None:
-    """How operands of a nest are packed, if that may be worth it."""
+    """The packing of a nest's operands; None if it cannot be worth it."""
     if len(kernel.loops) < 3 or kernel.unrolled or kernel.alternative is not None:
         return None
     of_rows = reduces_rows(kernel)
@@ -107,7 +109,7 @@ def packing_of(kernel: Kernel, parallel: bool) -> Packing | None:
 
 
 def packed_loops(kernel: Kernel, used: Iterable[Scalar]) -> tuple[LoopIndex, ...]:
-    """The loops of what is packed, so that the next row follows in memory."""
+    """The loops over a packed operand, in an order in which the next row follows in memory."""
     *outer, rows, columns = kernel.loops
     found = set(used)
     return tuple(each for each in (*outer, columns, rows) if each is rows or each in found)
@@ -143,14 +145,14 @@ def interchanged(kernel: Kernel, loads: Mapping[Load, Load], results: Mapping[Ou
 
 
 def packed_result(kernel: Kernel, output: Output, times: Scalar) -> Output:
-    """What a nest adds up of each row, packed."""
+    """The output of a nest that adds up rows, with a packed buffer in place of its own."""
     own = packed_loops(kernel, output.indices)
     assert output.buffer is not None
     return replace(output, buffer=buffer_for(output.buffer, own, times), indices=own)
 
 
 def fill(once: LoopIndex, output: Output) -> Kernel:
-    """What a packed result begins with."""
+    """The nest that fills a packed result with the identity of its reducer."""
     assert isinstance(output, Reduction)
     assert output.buffer is not None
     loops = [each for each in output.indices if isinstance(each, LoopIndex)]
@@ -181,7 +183,7 @@ def substituted(root: Scalar, known: Mapping[Any, Scalar]) -> Scalar:
 
 
 def is_worth_it(rows: Scalar, columns: Scalar, longest: int, times: Scalar) -> Scalar:
-    """How often operands are packed: once or never."""
+    """The number of times that operands are packed: 1 or 0, as run-time lengths decide."""
     most = multiply(times, literal(COLUMNS_A_TIME))
     conditions = (
         (rows, literal(FEWEST_ROWS)), (literal(longest), columns), (times, literal(FEWEST_TIMES)), (most, columns)
@@ -201,7 +203,7 @@ def buffer_for(buffer: Buffer, loops: Sequence[LoopIndex], times: Scalar) -> Buf
 
 
 def place_for(step: Step, steps: Sequence[Step]) -> int:
-    """How early a step may stand: steps that it does not stand between can run together."""
+    """The earliest position at which a step may stand. Steps that it does not separate can run together."""
     read, used = {each.owner for each in step.reads()}, step.registers()
     for number in range(len(steps), 0, -1):
         before = steps[number - 1]

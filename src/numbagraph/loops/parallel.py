@@ -1,5 +1,5 @@
-"""Which loop nests may run on several threads: those whose iterations of the outermost loop are independent, or only
-accumulate what can be merged."""
+"""The choice of loop nests that may run on several threads: those whose iterations of the outermost loop are
+independent, or only accumulate results that can be merged."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numbagraph.loops.nests import element_count
 from numbagraph.loops.order import needs_fill
 
 LEAST_ROWS = 64
-"""Iterations for which a chunk may have a copy of the elements that all chunks add to."""
+"""The least number of iterations for which a chunk may have a copy of the elements that all chunks add to."""
 
 
 COST_OF_CALL = 4
-"""What a call costs for each element of its operands and results, and for each row of the longest of them: 100,000
+"""The cost of a call for each element of its operands and results, and for each row of the longest of them: 100,000
 factors of 3 by 3 take the time of 30 million additions, 1,000 of 50 by 50 that of 500 million."""
 
 
@@ -49,7 +49,7 @@ def split_nest(kernel: Kernel) -> str:
 
 
 def obstacle_of(output: Output, kernel: Kernel) -> str | None:
-    """What keeps the iterations of the outermost loop from running in any order, if anything does."""
+    """The reason why the iterations of the outermost loop cannot run in any order; None if they can."""
     loop = kernel.loops[0]
     if isinstance(output, Scatter):
         return "several iterations may write to one element"

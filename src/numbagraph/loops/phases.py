@@ -23,11 +23,12 @@ class Phase(Struct):
     """A part of a graph."""
 
     graph: Graph
-    """Its inputs are the arguments, what earlier phases hand to it, and the captured arrays."""
+    """The graph of the phase. Its inputs are the arguments, the values that earlier phases hand to it, and the captured
+    arrays."""
     handed: tuple[int, ...]
-    """What it is handed: numbers among the results of all earlier phases."""
+    """The values that earlier phases hand to this one, by their numbers among the results of all earlier phases."""
     leaves: tuple[Leaf, ...]
-    """The layouts of these."""
+    """The layouts of the ``handed`` values."""
 
 
 class Levels:
@@ -80,7 +81,8 @@ def phases_of(graph: Graph, captured: int) -> list[Phase]:
 
 
 def from_before(roots: Sequence[Value], level: int, levels: Levels) -> list[Value]:
-    """What earlier phases compute of what ``roots`` follow from, and this one is not to compute again."""
+    """The values among those that ``roots`` follow from which earlier phases compute, and which this phase should not
+    compute again."""
     found: dict[Value, None] = {}
     stack, seen = list(roots)[::-1], set[Value]()
     while stack:
@@ -106,7 +108,8 @@ def phase_graph(
     *,
     is_last: bool,
 ) -> Graph:
-    """A part of a graph, for the arguments, what it is given, and the captured arrays from ``first`` on."""
+    """The graph of one phase, for the arguments, the values that earlier phases hand to it, and the captured arrays,
+    which begin with input ``first``."""
     mapped: dict[Value, Value] = {}
     for number, value in enumerate(given):  # numbers first: lengths follow from them
         mapped[value] = Input(in_terms_of(value.type, mapped), f"handed{number}")
@@ -122,6 +125,6 @@ def phase_graph(
 
 
 def leaf_of(value: Value) -> Leaf:
-    """How a value is handed over; of its lengths nobody knows whether they are 1."""
+    """The layout in which a value is handed over. It is not known whether any of its lengths is 1."""
     kind = python_type(value.type)
     return ScalarLeaf(kind) if kind is not None else ArrayLeaf(value.dtype, (None,) * value.ndim)

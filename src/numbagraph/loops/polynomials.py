@@ -10,7 +10,7 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Dim, Node, Value, constant
 
 Monomial = tuple[Value, ...]
-"""The factors, in an order that is the same for all of a process."""
+"""The factors, in an order that is fixed within a process."""
 NOTHING: Mapping[Monomial, int] = {}
 
 
@@ -74,7 +74,7 @@ class Polynomial:
 
     @property
     def known(self) -> int | None:
-        """The number that it is, if it has no factors."""
+        """The number that the polynomial is, if it has no factors."""
         if not self.terms:
             return 0
         return self.terms.get(()) if len(self.terms) == 1 else None
@@ -87,7 +87,7 @@ class Polynomial:
         return dict.fromkeys(value for factors in self.terms for value in factors)
 
     def slope(self, value: Value) -> Polynomial | None:
-        """What it changes by with a value, if it is linear in that."""
+        """The coefficient of a value, if the polynomial is linear in it; None otherwise."""
         parts: dict[Monomial, int] = {}
         for factors, count in self.terms.items():
             if factors.count(value) > 1:
@@ -118,16 +118,16 @@ class Polynomial:
 
     @property
     def is_never_negative(self) -> bool:
-        """Whether it is a sum of products of lengths."""
+        """Whether the polynomial is a sum of products of lengths."""
         return all(count > 0 and all(map(is_length, factors)) for factors, count in self.terms.items())
 
     @property
     def magnitude(self) -> Polynomial:
-        """A bound of its magnitude, for values that are not negative, or in magnitudes of values."""
+        """A bound of the polynomial's magnitude, for values that are not negative, or in magnitudes of values."""
         return Polynomial({factors: abs(count) for factors, count in self.terms.items()})
 
     def value(self, position: Mapping[Value, int]) -> Value:
-        """What computes it, with factors in the order of their positions."""
+        """The value of the graph that computes the polynomial, with factors in the order of their positions."""
         total: Value | None = None
         for factors, count in self.terms.items():
             term: Value = constant(count, dtype=INT64)
@@ -148,7 +148,7 @@ def as_polynomial(number: Polynomial | int) -> Polynomial:
 
 
 def polynomial(value: Value) -> Polynomial:
-    """The polynomial that a number of 64 bits is, as far as it is one."""
+    """Convert a number of 64 bits to a polynomial, as far as it is computed by one."""
     if isinstance(value, Dim):
         value = shapes.as_value(value)
     if isinstance(value, Constant):

@@ -55,14 +55,14 @@ Action = tuple[Step, ...]
 NOTHING: Mapping[int, int] = {}
 TRUE = Literal(True, BOOL)
 WHILE_TRIPS = 1000
-"""Steps of a loop that ends on a condition, or whose number is computed, for want of a better estimate."""
+"""The assumed number of steps of a loop that ends on a condition, or whose number of steps is computed."""
 CALL_WORK = 8
-"""Operations of a call for an element of its operands and results, roughly."""
+"""The rough number of operations of a call for each element of its operands and results."""
 
 
 class LengthNotKnown(ValueError):
-    """A length would have to be known before the loops have run that it follows from. (A `ValueError`, since users see
-    it.)"""
+    """An error: a length must be known before the loops run, but follows from their results. (A `ValueError`, since
+    users see it.)"""
 
 
 def build_program(
@@ -74,9 +74,9 @@ def build_program(
     versioned: bool = True,
     is_region: bool = False,
 ) -> Program:
-    """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads.
-    Those in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, unless this
-    is the version with checks. Where lengths follow from what it computes itself, a region is parted."""
+    """The program of an optimised graph, for arguments of the layouts ``leaves``; with ``parallel``, for threads.
+    Arguments in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, except in
+    the version with checks. A region is split where lengths follow from values that it computes itself."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     as_planned = partial(scheduled, parallel=parallel, given=given, versioned=versioned, is_region=is_region)
@@ -200,7 +200,7 @@ def strides_of(number: int, leaf: ArrayLeaf) -> tuple[LeafStride | Literal, ...]
 
 
 def nest_steps(live_outs: list[Value], memory: Memory, options: RegionOptions) -> list[Step]:
-    """What computes one group of live-outs: fills, and a loop nest or a call."""
+    """The steps that compute one group of live-outs: fills, and a loop nest or a call."""
     first = live_outs[0]
     name = "_".join(dict.fromkeys(live_out.op.name for live_out in live_outs if isinstance(live_out, Node))) or "copy"
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Control):
@@ -255,8 +255,8 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
 
 
 def lengths_of(scratch: Iterable[Buffer], memory: Memory) -> list[Compute]:
-    """What computes the lengths of scratch memory that nothing else of the program has: the operands' lengths may have
-    turned out to be equal since those of the results were inferred."""
+    """The steps that compute those lengths of scratch memory that nothing else in the program uses: the lengths of
+    operands may have been unified since those of the results were inferred."""
     registers = [each.value for buffer in scratch for each in walk(buffer.extents) if isinstance(each, Register)]
     found = [each for each in registers if isinstance(each, Value)]
     missing = [each for each in toposort(found, memory.order) if isinstance(each, Node)]
@@ -276,12 +276,12 @@ def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, option
 
 
 def in_memory(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
-    """An operand in a C-contiguous buffer, and what brings it there if need be."""
+    """An operand in a C-contiguous buffer, and the steps that bring it there if need be."""
     return pack(operand(value, memory)) if value.ndim else spill(value, memory)
 
 
 def unwanted(node: Node, number: int, lower: lowering.Core) -> Buffer:
-    """Memory for a result that nobody wants: of one element of the batch, which all others overwrite."""
+    """Memory for a result that is not used: of one element of the batch, which all others overwrite."""
     type_ = node.op.infer(*node.inputs, **{**node.attrs, "result": number})
     shape = type_.shape[type_.ndim - lower.ranks[number] :]
     extents = tuple(extent_scalar(extent) for extent in shape)
@@ -295,7 +295,7 @@ def operand(value: Value, memory: Memory) -> Buffer:
 
 
 def pack(buffer: Buffer) -> tuple[Buffer, list[Step]]:
-    """The same elements in a C-contiguous buffer, and what copies them there if need be."""
+    """A C-contiguous buffer with the elements of ``buffer``, and the steps that copy them there if need be."""
     if buffer.contiguous:
         return buffer, []
     packed = Buffer(f"{buffer.name}_packed", buffer.type, buffer.extents)
@@ -304,13 +304,14 @@ def pack(buffer: Buffer) -> tuple[Buffer, list[Step]]:
 
 
 def spill(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
-    """A number in memory, where calls find their operands, and what stores it there."""
+    """A number in memory, where calls find their operands, and the steps that store it there."""
     spilled = Buffer("number", value.type, ())
     return spilled, [Kernel("spill", (), [Store(spilled, (), ElementBuilder(memory).rank0(value))])]
 
 
 def fill_accumulators(output: Reduction | Scatter) -> list[Kernel]:
-    """What prepares the memory that a reduction accumulates in. One for positions needs the extrema there, too."""
+    """The nests that initialise the memory in which a reduction accumulates. A reduction for positions also needs the
+    extrema."""
     buffer, reducer, dtype = output.buffer, output.reducer, output.value.dtype
     assert buffer is not None
     if not reducer.positional:
@@ -327,7 +328,7 @@ def fill(buffer: Buffer, value: Any) -> Kernel:
 
 
 MOST_SIDE_BY_SIDE = 8
-"""Pieces that one nest stores: each is read from memory of its own."""
+"""The largest number of pieces that one nest stores: each is read from memory of its own."""
 
 
 def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:
@@ -426,7 +427,7 @@ def depth_first(roots: Iterable[int], needed: Mapping[int, set[int]]) -> list[in
 
 
 def needed_at_entry(graph: Graph) -> set[Value]:
-    """What lengths and guards follow from."""
+    """The values that lengths and guards follow from."""
     lengths = [length for value in everything(graph) for length in extents_of(value)]
     late = late_conditions(graph)
     conditions = [guard.condition for guard in graph.guards if guard.condition not in late]
@@ -482,7 +483,7 @@ def estimate_work(steps: list[Step]) -> Scalar:
 
 
 def work_of_loop(loop: Loop) -> Scalar:
-    """What a loop costs: of each step, as much as its operands and results have elements."""
+    """The cost of a loop: for each step, the number of elements of its operands and results."""
     work: Scalar = literal(CALL_WORK * max(1, len(loop.body.program.body.steps)))
     for buffer in buffers_of([*loop.captures, *(each.last for each in loop.carried)]):
         work = lowering.add(work, element_count(buffer.extents))

@@ -27,7 +27,8 @@ from numbagraph.loops.ir import (
 )
 
 MOST_MEMBERS = 16
-"""Nests and calls that run together. More of them would read and write more than the caches' ways can hold."""
+"""The largest number of nests and calls that run together. More of them would read and write more than the caches' ways
+can hold."""
 
 
 def tiled(program: Program) -> Program:
@@ -83,9 +84,9 @@ class Group(Struct, frozen=False):
     steps: list[Kernel | Call] = field(default_factory=list)
     accesses: list[RowAccess] = field(default_factory=list)
     after: list[Step] = field(default_factory=list)
-    """What follows from the results of sums over all rows."""
+    """The steps that use the results of sums over all rows."""
     later: set[Value] = field(default_factory=set)
-    """What has a value only when all rows have run."""
+    """The values that are known only when all rows have run."""
 
     def take(self, step: Step) -> bool:
         """Add a step, if it can be one of them."""
@@ -147,7 +148,8 @@ def by_itself(step: Kernel | Call, access: RowAccess) -> Step:
 
 
 def access_of(step: Step) -> RowAccess | None:
-    """How a step works by rows; None if it does not, or if one memory has several lengths in it."""
+    """The access of a step to memory by rows; None if it does not work by rows, or if one memory has several lengths in
+    it."""
     access = None
     if isinstance(step, Call):
         access = access_of_call(step)

@@ -1,9 +1,9 @@
 """Loops in two versions: one without the checks that hold in all steps if they do in the first and in the last, and one
 with them, for calls in which some will fail.
 
-What a body requires of an index is linear in the number of the step, mostly, and so are the conditions for the loops
-around it: these are found by elimination of the numbers of steps, from the innermost loop outwards. Whether they hold
-is asked once, before the outermost loop (loop versioning, as compilers of array languages have it).
+The conditions that a body requires of an index are mostly linear in the number of the step, and so are the conditions
+for the loops around it: these are found by elimination of the numbers of steps, from the innermost loop outwards. They
+are checked once, before the outermost loop (loop versioning, as compilers of array languages have it).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from numbagraph.loops.implications import (
 from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 MOST = 256
-"""Conditions, beyond which a loop keeps its checks."""
+"""The number of conditions beyond which a loop keeps its checks."""
 
 
 class Versions(Struct):
-    """The body of a loop without checks, and what must hold for it."""
+    """The body of a loop without checks, and the conditions under which it may run."""
 
     body: Graph
     needed: tuple[Implication, ...]
@@ -56,23 +56,25 @@ def versions(node: Node, around: Unchecked | None = None) -> Versions | None:
 
 
 class Unchecked:
-    """The values of a body without checks, and what must hold before the loop for that."""
+    """A rewrite of a loop's body that leaves out checks, with the conditions that must hold before the loop for
+    that."""
 
     def __init__(self, steps: Place, around: Unchecked | None = None) -> None:
         self.steps = steps
         self.around = around
-        """The same for the loop or the branch around this one."""
+        """The rewrite of the loop or the branch around this one."""
         self.needed: dict[Implication, None] = {}
         self.inner: dict[object, Graph | None] = {}
-        """The bodies of the loops inside, by what all results of one have in common."""
+        """The bodies of inner loops, by a key that all results of one loop have in common."""
         self.regions: dict[object, Graph | tuple[Graph, ...] | None] = {}
-        """What became of the regions of loops and branches in this pass, by what all results of one have in common."""
+        """The rewritten regions of loops and branches in this pass, by a key that all results of one node have in
+        common."""
         self.changes = False
         self.misses = False
-        """Whether something was not known that a branch would have liked to."""
+        """Whether a branch could not use a fact because it was not known."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
-        """Whether something can be asked before the loop; if so, it will be."""
+        """Whether conditions can be checked before the loop; if so, they are recorded as needed."""
         try:
             self.needed |= dict.fromkeys(before)
         except TooHard:
@@ -80,7 +82,7 @@ class Unchecked:
         return True
 
     def is_known(self, conditions: Iterable[Implication]) -> bool:
-        """Whether something in the body holds if what is asked before the loop does."""
+        """Whether conditions in the body follow from those that are checked before the loop."""
         try:
             found = dict.fromkeys(self.steps.before(conditions))
         except TooHard:
@@ -117,7 +119,7 @@ class Unchecked:
         return [mapped[each] for each in roots]
 
     def attributes(self, node: Node, inputs: list[Value]) -> dict[str, Any] | None:
-        """Other attributes for a node, and in ``inputs`` other inputs."""
+        """New attributes for a node, or None; new inputs are put into ``inputs``."""
         if node.op.name in ("scan", "while_loop", "switch"):
             if node.op.name == "scan":
                 inputs[0] = self.shortened(node, inputs[0])
@@ -132,7 +134,7 @@ class Unchecked:
         return None
 
     def other_regions(self, node: Node) -> Graph | tuple[Graph, ...] | None:
-        """What becomes of the regions of a loop or a branch, if anything."""
+        """The rewritten regions of a loop or a branch; None if they stay as they are."""
         if node.op.name == "scan":
             return self.loop(node)
         if node.op.name == "while_loop":
@@ -154,7 +156,7 @@ class Unchecked:
         return self.inner[key]
 
     def shortened(self, node: Node, length: Value) -> Value:
-        """The number of steps of a loop inside, with a bound if that can be asked for before this one."""
+        """The number of steps of an inner loop, with a bound if that bound can be checked before this loop."""
         if isinstance(length, Constant) or len(node.attrs["body"].outputs) > node.attrs["carries"]:
             return length  # of what is stacked it is the length
         try:
@@ -166,14 +168,15 @@ class Unchecked:
         return registry["minimum"](shapes.as_value(length), SHORT) if is_short else length
 
     def asks_in_any_case(self, condition: Implication) -> bool:
-        """Whether something of lengths is asked before the loop, wherever in the body it matters."""
+        """Whether a condition on lengths can be checked before the loop, wherever in the body it matters."""
         before = [replace(each, premises=()) for each in self.steps.before([condition])]
         if not all(isinstance(value, Dim) for each in before for value in each.goal.values()):
             return False
         return self.is_needed(before) or (self.around is not None and all(map(self.around.asks_in_any_case, before)))
 
     def part_of_loop(self, node: Node) -> Graph | None:
-        """The same where the loop inside has checks to ask for by itself."""
+        """The body of an inner loop without those single checks that can be made before this loop, if there are any;
+        the inner loop keeps the others."""
         with suppress(TooHard):
             return Inside(Steps(node), self).region(node.attrs["body"])
         return None
@@ -201,14 +204,14 @@ class Unchecked:
         return {**node.attrs, "checked": tuple(flags) if isinstance(checked, tuple) else flags[0]}
 
     def is_positive(self, position: Polynomial) -> bool:
-        """Whether a position is counted from the left in all steps, as far as can be seen; this is then required."""
+        """Whether a position is counted from the left in all steps, as far as can be seen; that is then required."""
         needed = list(self.steps.before([Implication((), position)]))
         return all(count >= 0 for each in needed for count in each.goal.terms.values()) and self.is_needed(needed)
 
 
 class Inside(Unchecked):
-    """The same for a loop inside of which not all checks can be made before the one around it: that one is asked for
-    the others."""
+    """The rewrite of an inner loop of which not all checks can be made before the loop around it. The conditions of
+    those that can are added to the conditions of the loop around."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
         assert self.around is not None
@@ -223,8 +226,8 @@ class Inside(Unchecked):
 
 
 class Within(Unchecked):
-    """The same for a branch inside of a loop's body, and for the loops in that. It may not be taken, and what it
-    requires need not hold then: so nothing is asked for it that is not asked anyway."""
+    """The rewrite of a branch inside a loop's body, and of loops in that branch. A branch may not be taken, and then
+    its requirements need not hold. So it adds no condition, and uses only those that are checked anyway."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
         assert self.around is not None
@@ -234,7 +237,8 @@ class Within(Unchecked):
         return self.is_needed(self.steps.before(conditions))
 
     def loop(self, node: Node) -> Graph | None:
-        """The body of a loop without what is known of all of its steps; the rest it asks for by itself."""
+        """The body of an inner loop without the checks that are known to hold in all of its steps; it makes the others
+        by itself."""
         with suppress(TooHard):
             return Within(Steps(node), self).region(node.attrs["body"])
         return None
@@ -244,7 +248,8 @@ class Within(Unchecked):
 
 
 class InWhileLoop(Within):
-    """The same for a loop that ends on a condition: what its condition and its counters say."""
+    """The rewrite of a loop that ends on a condition. It uses only the facts that follow from its condition and its
+    counters."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
         try:
@@ -270,6 +275,6 @@ def branches_of(node: Node) -> Iterable[tuple[int, Graph]]:
 
 
 def leaves_of(node: Node) -> list[Value]:
-    """All that numbers of a node's enclosing graph are made of, in the order of their computation."""
+    """All values that the numbers of a node's enclosing graph are made of, in the order of their computation."""
     order = toposort(node.inputs)
     return list(dict.fromkeys(each for value in order for each in (value, *extent_values(value.type))))

@@ -1,1 +1,1 @@
-"""What a function reads, writes and calls beside its arguments."""
+"""Finds the state that a function reads, writes and calls beside its arguments."""

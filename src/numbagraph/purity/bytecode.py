@@ -1,4 +1,4 @@
-"""What the bytecode of a Python function names, and what it writes."""
+"""The names in the bytecode of a Python function, and the writes that it makes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _STORES = {
 _ITEM_STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 _BINARY_OP = dis.opmap["BINARY_OP"]
 _IN_PLACE = {(_BINARY_OP, argument) for argument in range(13, 26)}
-"""What stands for ``+=`` and its kin."""
+"""Operations for ``+=`` and the other in-place operators."""
 _OPAQUE = {
     dis.opmap[name] for name in ("IMPORT_NAME", "LOAD_BUILD_CLASS", "MATCH_CLASS", "STORE_NAME") if name in dis.opmap
 }
-"""Imports, definitions of classes, patterns."""
+"""Operations for imports, definitions of classes and patterns."""
 
 _MUTATORS = frozenset(
     "add append appendleft at clear copyto delitem discard extend extendleft fill fill_diagonal heappop heappush "
@@ -51,10 +51,11 @@ class Item(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What an expression like ``a.b["c"].d`` reads: a name, and attributes and elements of what that is."""
+    """A read such as ``a.b["c"].d``: a name, and a chain of attributes and elements from it on."""
 
     scope: str
-    """Is "global", "local" (also of an enclosing function), or "" where the attributes are of something computed."""
+    """The text "global", "local" (also of an enclosing function), or "" where the attributes are of something
+    computed."""
     name: str
     attributes: tuple[str | Item, ...]
 
@@ -65,32 +66,32 @@ class Read(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the bytecode of a function says by itself."""
+    """The facts that the bytecode of one function shows by itself."""
 
     reads: tuple[Read, ...]
-    """Without those of functions that are defined in it. A local name that the code assigns is not known to be what it
-    was, so what is read of it counts as computed."""
+    """The reads, without those of functions that are defined inside. A local name that the code assigns may stand for
+    another object later, so reads of it count as reads of something computed."""
     inner: tuple[CodeType, ...]
-    """The functions that are defined in it."""
+    """The functions that are defined inside."""
     names: frozenset[str]
-    """Of globals and attributes, also of functions inside."""
+    """The names of globals and attributes, also those in functions inside."""
     stored: frozenset[tuple[str, str]]
-    """Pairs of a kind ("attribute", "global", "cell") and a name, also of functions inside."""
+    """Stored names, as pairs of a kind ("attribute", "global", "cell") and a name, also those in functions inside."""
     changes: bool
-    """Whether it, or a function inside, may change what a container or an array holds."""
+    """Whether the function, or one inside, may change the contents of a container or an array."""
     opaque: bool
-    """Whether it, or a function inside, gets at objects that no name in the code leads to."""
+    """Whether the function, or one inside, gets at objects that no name in the code leads to."""
     writes: bool
-    """Whether something may be written that outlives it, but for what functions do that it calls."""
+    """Whether something may be written that outlives the call, apart from writes by functions that it calls."""
 
 
 MOST_KNOWN = 4096
 _known: dict[int, tuple[CodeType, Facts]] = {}
-"""By identity, since Python computes the hash of a code object from all of it, each time."""
+"""The facts by identity, since Python computes the hash of a code object from all of it, each time."""
 
 
 def facts_of(code: CodeType) -> Facts:
-    """What the bytecode of a function says by itself, found once."""
+    """Return the facts that the bytecode of a function shows by itself; they are kept for the next call."""
     known = _known.get(id(code))
     if known is None:
         if len(_known) > MOST_KNOWN:
@@ -120,16 +121,17 @@ _ASKING = frozenset(("getattr", "hasattr"))
 
 
 class Asked(NamedTuple):
-    """Attributes that a function asks for otherwise than by a name."""
+    """The attributes that a function reads by texts, with ``getattr`` and the like, rather than by names in its
+    code."""
 
     names: frozenset[str] = frozenset()
-    """Those by constant texts: ``getattr(x, "name")``."""
+    """The attributes that are read by constant texts: ``getattr(x, "name")``."""
     owners: frozenset[str] = frozenset()
-    """The globals whose attributes are asked for by computed texts; "" stands for all else."""
+    """The globals whose attributes are read by computed texts; "" stands for all other objects."""
 
 
 def asked_of(code: CodeType) -> Asked:
-    """The attributes that a function asks for otherwise than by a name."""
+    """Find the attributes that a function reads by texts rather than by names in its code."""
     if not _BY_ANY_NAME.isdisjoint(code.co_names):
         return Asked(owners=frozenset(("",)))
     if _ASKING.isdisjoint(code.co_names):
@@ -176,9 +178,9 @@ def _letter(name: str) -> str:
 
 
 _TABLE = "".join(_letter(name) for name in dis.opname[:256]).ljust(256, "-").encode()
-"""A letter for each operation, so that a regular expression finds what matters in bytecode, much faster than a loop."""
+"""A letter for each operation, so that a regular expression finds those that matter, much faster than a loop."""
 _CHAIN = re.compile(rb"x*(?:[gds]|[lt](?=\.*x*(?:a|c\.*i)))\.*(?:x*(?:a|c\.*i)\.*)*|(?:x*a\.*)+")
-"""A name with attributes and constant subscripts of it, or attributes of what was computed."""
+"""A name with attributes and constant subscripts of it, or attributes of a computed object."""
 _VARIABLE = re.compile(rb"x*v")
 _IGNORED, _GLOBAL, _ATTRIBUTE, _SUPER, _TWO_LOCALS, _EXTENDED, _CONSTANT, _ITEM = b".gastxci"
 _LOAD_GLOBAL, _LOAD_ATTR = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_ATTR"]
@@ -214,7 +216,7 @@ def _read(code: CodeType) -> Facts:
 
 
 def _outlives(code: CodeType, stored: frozenset[tuple[str, str]]) -> bool:
-    """Whether some of what is stored is not a variable of the function's own."""
+    """Whether some stored name is not a variable of the function's own."""
     return any(kind != "cell" or name in code.co_freevars for kind, name in stored)
 
 
@@ -278,7 +280,8 @@ def locations_of(code: CodeType, kind: str, name: str) -> Iterator[Source]:
 
 
 def changes_content(instruction: dis.Instruction, code: CodeType) -> bool:
-    """Whether it may change what a container holds: ``d[k] = v``, ``l += [v]``, ``l.append``, ``f(x, out=l)``."""
+    """Whether an instruction may change a container's contents: ``d[k] = v``, ``l += [v]``, ``l.append``,
+    ``f(x, out=l)``."""
     if instruction.opcode in _ITEM_STORES:
         return True
     if instruction.opcode == _BINARY_OP:

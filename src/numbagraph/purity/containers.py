@@ -1,4 +1,4 @@
-"""What containers hold: a function that gets hold of one may read all of it, at any depth."""
+"""The contents of containers: a function that gets hold of a container may read all of it, at any depth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HEAP_TYPE = 1 << 9
 ATOMS = frozenset(
     (int, float, complex, bool, str, bytes, type(None), range, slice, type(...), np.ndarray, np.dtype, np.ufunc)
 )
-"""What holds nothing that a function could read, but elements of arrays."""
+"""Classes whose objects hold nothing that a function could read, except elements of arrays."""
 
 
 def is_changing(thing: Any) -> bool:
@@ -35,7 +35,7 @@ def is_changing(thing: Any) -> bool:
 
 
 def is_container(thing: Any) -> bool:
-    """Whether methods of something read what it holds."""
+    """Whether an object is a container: its methods read its contents."""
     kind = type(thing)
     return kind in _VIEWS or issubclass(kind, (*_CHANGING, *_FIXED, *_IN_PYTHON))
 
@@ -57,7 +57,7 @@ def element_of(sequence: Any, position: int) -> Iterator[Any]:
 
 
 def parts_of(thing: Any) -> list[Any]:
-    """What a container holds; nothing for other objects."""
+    """The objects that a container holds; none for other objects."""
     kind = type(thing)
     if issubclass(kind, dict):
         return [each for pair in list(dict.items(thing)) for each in pair]
@@ -74,7 +74,7 @@ def parts_of(thing: Any) -> list[Any]:
 
 
 def fields_of(thing: Any) -> list[str]:
-    """The attributes of an object that is a tree of them, which functions of trees read without a name."""
+    """The attributes of an object that is a tree of attributes, which functions of trees read without naming them."""
     kind = type(thing)
     if any("__dataclass_fields__" in vars(each) for each in kind.__mro__):
         return list(kind.__dataclass_fields__)

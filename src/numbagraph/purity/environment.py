@@ -15,28 +15,29 @@ from numbagraph.tracing.user_code import OWN
 
 MOST_STATES = 8
 MOST_TRACES = 3
-"""How often a function is traced that changes what it reads, or whose names another thread binds to something else."""
+"""The greatest number of traces of a function that changes what it reads, or whose names another thread rebinds."""
 
 
 class Reach:
-    """What one compiled function reaches."""
+    """The code and the objects that one compiled function reaches, with guards on the names that lead to them."""
 
     def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
         self._function = function
         self._arguments = tuple(arguments)
         self._walk: Walk | None = Walk(function, self._arguments)
         self._called_back: frozenset[CodeKey] | None = None
-        """Code that is not guarded, as no trace has run it."""
+        """Code that is not guarded, since no trace has run it; None before the first trace."""
         self.guards = Guards(self._walk.guards.values())
 
     def walk(self) -> Walk:
-        """What the function may run now, for one trace: contents and code may change, which no guard sees."""
+        """Return a walk, for one trace, over all that the function may run now: contents and code may change, which no
+        guard sees."""
         found, self._walk = self._walk, None
         return found or Walk(self._function, self._arguments)
 
     def leave_out_callbacks(self, profile: Profile) -> bool:
-        """Guard nothing that only callbacks read, which see the world as it is when they are called; False if the trace
-        has run what is left out since an earlier one."""
+        """Drop the guards on names that only callbacks read: callbacks see the world as it is when they are called.
+        Return False if the trace has run code that an earlier trace left out."""
         if self._called_back is not None:
             return self._called_back.isdisjoint(profile.run)
         self._called_back = profile.called_back
@@ -47,21 +48,21 @@ class Reach:
 
 
 class Surroundings:
-    """What the versions of one function have read of the world around it."""
+    """The states of the world around one function that its versions were made for."""
 
     def __init__(self, function: Any, described: str) -> None:
         self.function = function
         self.described = described
         self._known: dict[Hashable, tuple[Reach, ...]] = {}
-        """By the static arguments, newest last."""
+        """The states by the static arguments, newest last."""
         self._has_warned = False
 
     def find(self, static: Hashable) -> Reach | None:
-        """The state that the world is in, if there are versions for it."""
+        """Return the state that the world is in, or None if there are no versions for it."""
         return next((each for each in reversed(self._known.get(static, ())) if each.guards.hold()), None)
 
     def add(self, static: Hashable, arguments: Sequence[Any]) -> tuple[Reach, Reach | None]:
-        """The state that the world is in, and the one whose versions go in its place, if there are too many."""
+        """Add the state that the world is in. Return it, and the state that it replaces, if there are too many."""
         known = self._known.get(static, ())
         found = Reach(self.function, arguments)
         self._known[static] = (*known[-MOST_STATES + 1 :], found)
@@ -83,13 +84,14 @@ class Surroundings:
 
 
 class Made(NamedTuple):
-    """What was made of a function."""
+    """The result of making something of a function, with the state of the world that it was made in."""
 
     found: Any
     reach: Reach
-    """What the function read, as it was before."""
+    """The state of the world that the function read, as it was before."""
     is_valid: bool
-    """Whether it was so afterwards. Otherwise ``found`` belongs to no state of the world, and must not be kept."""
+    """Whether that state still held afterwards. Otherwise ``found`` belongs to no state of the world, and must not be
+    kept."""
 
     def require_valid(self, described: str) -> None:
         if not self.is_valid:
@@ -101,7 +103,7 @@ class Made(NamedTuple):
 
 
 def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any], attempts: int = MOST_TRACES) -> Made:
-    """What ``make`` gives while nothing changes that the function reads, or the last of its attempts."""
+    """Call ``make`` until the state that the function reads is the same before and after, or attempts run out."""
     reach = look()
     walk, profile = reach.walk(), Profile()
     with profile.watching(walk.pure_callback) if walk.pure_callback is not None else nullcontext():
@@ -111,7 +113,7 @@ def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any],
 
 
 def _depth() -> int:
-    """How far up the user's line stands, as a function that `add` calls counts it for a warning."""
+    """The number of frames from the caller up to the user's line, as `warnings.warn` counts them."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         frame, depth = frame.f_back, depth + 1

@@ -1,4 +1,4 @@
-"""What a function may call without that anything is written into what outlives a trace."""
+"""Functions that a traced function may call without a write into state that outlives the trace."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ _BUILTINS = frozenset(
         "sum tuple zip"
     ).split()
 )
-"""They call what they are given, which is met by its own name. `getattr`, `vars` and the like get at other objects."""
+"""Built-in functions that only call their arguments, and those are met by their own names. `getattr`, `vars` and the
+like are left out: they get at other objects."""
 _MODULES = frozenset(("math", "cmath", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg"))
 _VALUES = frozenset((range, type(...), type(NotImplemented), types.SimpleNamespace))
 _METHODS = frozenset(
     name for kind in (np.ndarray, Tracer, dict, tuple, str) for name in dir(kind) if not name.startswith("_")
 )
-"""Of what a function has computed. Those that change it are known by their names (`bytecode.py`)."""
+"""Names of methods that may be called on a computed object. Those that change it are known by their names
+(`bytecode.py`)."""
 
 
 def is_harmless(thing: Any) -> bool:
-    """Whether nothing is written by using something that no Python code stands behind."""
+    """Whether the use of an object that is not written in Python writes nothing."""
     kind = type(thing)
     if kind in (types.BuiltinFunctionType, type):
         if id(thing) in _BUILTINS:
@@ -40,7 +42,8 @@ def is_harmless(thing: Any) -> bool:
 
 
 def of_builtins(name: str, names: dict[str, Any]) -> Any:
-    """What a name stands for that the globals of a function do not have; None if there is nothing."""
+    """The object that a built-in name stands for, for names that the globals of a function do not have; None if there
+    is none."""
     space = names.get("__builtins__", builtins)
     return (space if type(space) is dict else vars(space)).get(name)
 
@@ -55,7 +58,7 @@ def are_methods(names: set[str]) -> bool:
 
 
 def may_write_unasked(kind: type) -> bool:
-    """Whether objects of a class may write where no name in the code says that they do something."""
+    """Whether objects of a class may write without a name in the code that calls a method."""
     return any(name in vars(each) for each in kind.__mro__[:-1] for name in _IMPLICIT)
 
 

@@ -1,7 +1,8 @@
-"""What answers otherwise each time that it is called: traced, it would be called once for all calls.
+"""Functions whose results differ from call to call, such as clocks: a trace would call them once for all calls.
 
 `forbidden` refuses such calls while a function is traced. It watches the calls of the user's own code, and that only
-where a name in this code may lead to such a function (`reach.py`): all other functions are traced as fast as ever.
+where a name in this code may lead to such a function (`reachable_code.py`): all other functions are traced as fast as
+ever.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ _CLOCKS = (
     "thread_time_ns clock_gettime clock_gettime_ns localtime gmtime ctime"
 ).split()
 _BUILTIN = {"time": {*_CLOCKS}, "posix": {"urandom", "getrandom", "times"}, "nt": {"urandom", "times"}}
-"""Functions in C, by their module."""
+"""Nondeterministic functions in C, by their module."""
 _FUNCTIONS = {types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType}
 _PURE_IN_PYTHON = {"compare_digest", "uuid3", "uuid5", "getnode"}
 _OR_GENERATOR = ", or draw from a numpy.random.Generator that is an argument"
 _MAKERS = {"default_rng", "get_bit_generator"}
-"""They make a generator, and draw nothing."""
+"""Functions that make a generator, and draw nothing."""
 
 _NAMES = {
     *{"random", "secrets", "uuid", "default_rng", "RandomState", "rvs"},
@@ -50,12 +51,12 @@ def _names(kinds: tuple[type, ...]) -> frozenset[str]:
 
 
 def suspicious_names() -> frozenset[str]:
-    """The names of all that is refused, and of the modules that it is in."""
+    """The names of all refused functions, and of the modules that they are in."""
     return _names(source_kinds())
 
 
 def spelled(function: Any, first: Any = None) -> str | None:
-    """The name of a function that answers otherwise each time, and None of any other one."""
+    """The name of a function whose result differs from call to call; None for other functions."""
     while type(function) is functools.partial:
         function = function.func
     if type(function) is types.MethodType:
@@ -135,7 +136,7 @@ class Watch:
 
 @contextmanager
 def forbidden(watch: Watch | None) -> Iterator[None]:
-    """Calls that answer otherwise each time raise, if there is a watch."""
+    """Make nondeterministic calls raise inside the block, if there is a watch."""
     if watch is None:
         yield
         return
@@ -147,7 +148,7 @@ def forbidden(watch: Watch | None) -> Iterator[None]:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """What is called inside is another library's, which traces it in its own way, and may ask the time."""
+    """Suspend the watch, for a call into another library that traces in its own way, and may read the clock."""
     if sys.version_info >= (3, 12):
         with _monitored(Unwatching((), None)):
             yield
@@ -164,7 +165,7 @@ def unwatched() -> Iterator[None]:
 
 
 class Unwatching(Watch):
-    """Sees nothing."""
+    """A watch that sees nothing."""
 
     def is_users(self, code: types.CodeType) -> bool:  # noqa: ARG002
         return False
@@ -174,22 +175,23 @@ class Unwatching(Watch):
 
 
 class Monitor:
-    """`sys.monitoring` sees calls of any kind. It is set for the code alone that is watched, as long as it is.
+    """Watches calls of any kind by `sys.monitoring`, set for the watched code alone, and only while it is watched.
 
-    Python 3.12 keeps calls of methods with unpacked arguments (``np.random.rand(*shape)``) to itself, 3.13 does not:
-    there, the instructions that make them are looked at.
+    Python 3.12 does not report calls of methods with unpacked arguments (``np.random.rand(*shape)``), 3.13 does: in
+    3.12, the instructions that make them are looked at.
     """
 
     def __init__(self) -> None:
         self.system: Any = sys.monitoring  # type: ignore[attr-defined]
         self.tool: int | None = None
         self.watches: dict[int, list[Watch]] = {}
-        """Of each thread, innermost last."""
+        """The watches of each thread, innermost last."""
         self.watched: Counter[types.CodeType] = Counter()
         self.lock = new_lock()
 
     def start(self) -> bool:
-        """Whether there is a tool left in this process; debuggers, coverage and profilers have one each."""
+        """Take a tool of `sys.monitoring`, and return whether one was left in this process; debuggers, coverage and
+        profilers have one each."""
         with self.lock:
             if self.tool is None:
                 tool = next((each for each in (4, 3, 5, 2, 1) if self.system.get_tool(each) is None), None)
@@ -208,7 +210,7 @@ class Monitor:
                 self.add(watches[-1], function.__code__)
 
     def step(self, code: types.CodeType, offset: int) -> Any:
-        """Before an instruction, in Python 3.12."""
+        """Handle the event before an instruction, in Python 3.12."""
         if offset not in unpacking_calls(code):
             return self.system.DISABLE
         found = called_unpacked(sys._getframe(1), offset)
@@ -217,7 +219,7 @@ class Monitor:
         return None
 
     def add(self, watch: Watch, code: types.CodeType) -> None:
-        """Watch a function and those that it defines."""
+        """Watch a function, and the functions that it defines."""
         if code in watch.seen or not watch.is_users(code):
             return
         watch.seen.add(code)
@@ -262,7 +264,8 @@ def _monitored(watch: Watch) -> Iterator[None]:
 
 @contextmanager
 def _stepped(watch: Watch) -> Iterator[None]:
-    """By `sys.settrace`: Python 3.11 tells nobody of calls of functions that Cython has compiled, such as NumPy's."""
+    """Watch calls by `sys.settrace`: Python 3.11 reports no calls of functions that Cython has compiled, such as
+    NumPy's."""
 
     def enter(frame: types.FrameType, _event: str, _argument: Any) -> Any:
         if not watch.is_users(frame.f_code):

@@ -1,4 +1,5 @@
-"""What outlives a trace: a traced function runs once, so what it writes there would be lost, or stay a traced array."""
+"""State that outlives a trace: a traced function runs once, so writes to it would be lost, or leave a traced array
+there."""
 
 from __future__ import annotations
 
@@ -23,9 +24,10 @@ from numbagraph.tracing.user_code import entries_of, installed_folders, is_home
 
 MOST_OBJECTS = 20_000
 LONGEST_TITLE = 100
-"""Of what is found behind many attributes, such as an element of a linked list, only the class is said."""
+"""The longest chain of attributes, in characters, that is spelled out. For objects behind longer ones, such as an
+element of a linked list, an error names only the class."""
 ROOM_FOR_ARRAYS = 1 << 23
-"""The number of bytes of arrays that are compared with what they were."""
+"""The number of bytes of arrays that are compared with their former contents."""
 
 _ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), Tracer, np.ufunc, range, slice, type(...)))
 _CALLED = (FunctionType, MethodType, functools.partial, staticmethod, classmethod)
@@ -50,7 +52,8 @@ def is_numbagraph(kind: type) -> bool:
 
 
 class Outside:
-    """What a function and its arguments reach by the names in its bytecode, and in that of the functions it calls."""
+    """The objects that a function and its arguments reach by the names in its bytecode, and in that of functions it
+    calls."""
 
     def __init__(self, function: Callable[..., Any], arguments: Iterable[Any]) -> None:
         package = (getattr(function, "__module__", None) or "").partition(".")[0]
@@ -60,14 +63,15 @@ class Outside:
         self.names: set[str] = set()
         self.seen: dict[int, Any] = {}
         self.members: list[tuple[Any, str]] = []
-        """The user's classes and modules, whose members are looked at as far as some function names them."""
+        """The user's classes and modules, of which the members that some function names are visited."""
         self.modules: list[ModuleType] = []
         self.arrays: list[tuple[np.ndarray, str]] = []
         self.stack: list[tuple[Any, str]] = [(function, ""), *((each, "an argument") for each in arguments)]
         self.walk()
 
     def is_own(self, module: Any) -> bool:
-        """Whether a module is the user's rather than a library's; of some classes in C the name is no text."""
+        """Whether a module is the user's rather than a library's. (The module name of some classes in C is not a
+        text.)"""
         if not module or type(module) is not str or (top := module.partition(".")[0]) == "numbagraph":
             return False
         return top == self.package or not is_library(module)
@@ -95,7 +99,7 @@ class Outside:
                     self.held.append(Content(array, title))
 
     def stored(self) -> set[tuple[str, str]]:
-        """Kinds and names of what the functions store."""
+        """The kinds and names of the variables that the functions store."""
         return {pair for code in self.codes.values() for pair in facts_of(code).stored}
 
     def visit(self, thing: Any, title: str) -> None:
@@ -184,8 +188,8 @@ class Outside:
                 self.stack += [(each, f"{title}.{name}") for name, each in slots.old.items()]
 
     def undo(self) -> list[tuple[Change, Tracer | None]]:
-        """Restore what the functions have written, or where a traced array is now; what else libraries have changed may
-        stay: they remember what they computed. The changes come with a traced array that they left."""
+        """Restore variables that the functions have written, or that hold a traced array now. Other changes by
+        libraries may stay: they are caches. Return the changes, each with the traced array that it left."""
         stored = self.stored()
         found = []
         for held in self.held:
@@ -218,7 +222,7 @@ def slots_of(cls: type) -> tuple[str, ...]:
 
 
 def are_harmless(arguments: Iterable[Any]) -> bool:
-    """Whether arguments are arrays, numbers, and plain containers of them: nothing that could write by itself."""
+    """Whether arguments are arrays, numbers, and plain containers of them, which cannot write by themselves."""
     for each in arguments:
         kind = type(each)
         if kind in (tuple, list, dict):
@@ -231,7 +235,8 @@ def are_harmless(arguments: Iterable[Any]) -> bool:
 
 @contextmanager
 def nothing_written(function: Callable[..., Any], arguments: Iterable[Any]) -> Iterator[None]:
-    """Raise where ``function``, which is called inside, writes into what outlives the call; restore it in any case."""
+    """Raise where ``function``, which is called inside, writes into state that outlives the call; restore it in any
+    case."""
     outside = Outside(function, arguments)
     try:
         yield

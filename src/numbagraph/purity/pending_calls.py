@@ -1,5 +1,5 @@
-"""What Python is about to call, read from the stack of a frame: all calls in 3.11, and in 3.12 those of methods with
-unpacked arguments. All others are told by Python (`sys.monitoring`)."""
+"""Calls that Python is about to make, read from the stack of a frame: all calls in 3.11, and in 3.12 those of methods
+with unpacked arguments. `sys.monitoring` reports all others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _HEADER = object.__basicsize__
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _CALL, _CALL_UNPACKED = dis.opmap.get("PRECALL"), dis.opmap["CALL_FUNCTION_EX"]
 _STACK_SIZE, _LOCALS = 8, 9
-"""Where ``_PyInterpreterFrame`` of these versions keeps how many objects it has, and these, counted in pointers."""
+"""The offsets, in pointers, of the number of objects and of the objects in ``_PyInterpreterFrame`` of these
+versions."""
 _LEAVING = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT"}
 
 
@@ -35,8 +36,9 @@ def called(frame: FrameType) -> tuple[Any, Any] | None:
 
 
 def called_unpacked(frame: FrameType, offset: int) -> tuple[Any, Any] | None:
-    """The same where the next instruction, at an offset, unpacks arguments. Python 3.12 does not keep how many objects
-    there are on the stack while code runs, but it follows from the bytecode."""
+    """The function that the next instruction, at an offset, calls with unpacked arguments, and the first argument; None
+    if it unpacks none. Python 3.12 does not keep the number of objects on the stack while code runs, but it follows
+    from the bytecode."""
     size = unpacking_calls(frame.f_code).get(offset)
     if size is None:
         return None
@@ -46,7 +48,7 @@ def called_unpacked(frame: FrameType, offset: int) -> tuple[Any, Any] | None:
 
 @functools.lru_cache(1024)
 def unpacking_calls(code: CodeType) -> dict[int, int]:
-    """Where arguments are unpacked, and how many objects a frame has there."""
+    """The number of objects that a frame has at each offset where arguments are unpacked."""
     if _CALL_UNPACKED not in code.co_code[::2]:
         return {}
     instructions = list(dis.get_instructions(code))
@@ -73,7 +75,7 @@ def unpacking_calls(code: CodeType) -> dict[int, int]:
 
 
 def _top(frame: FrameType, count: int, size: int | None = None) -> list[Any]:
-    """The last objects on the stack of so many; None stands for none."""
+    """The last ``count`` of the ``size`` objects on a frame's stack; None for an empty place."""
     # PyFrameObject: the header, f_back, f_frame
     address = ctypes.c_void_p.from_address(id(frame) + _HEADER + _POINTER).value or 0
     if size is None:

@@ -1,15 +1,15 @@
-"""The Python code that a function may run, found by the names that it reads, and what these names stand for.
+"""The Python code that a function may run, found by the names that it reads, and the objects behind these.
 
 Names are resolved without running anything: globals, closure cells, and attributes that lie in a dict or a slot. Where
 a name leads to a function of the user's, that is followed; methods of objects that are found on the way are followed
 where the code has their name.
 
-A container that a name leads to is guarded with all that it holds, unless a constant subscript says which entry of a
-dict is read. An attribute of what only running code could tell, such as an element in a loop, is guarded for every
-object on the way that has one of its name.
+A container that a name leads to is guarded with all its contents, unless a constant subscript says which entry of a
+dict is read. An attribute of an object that only running code could find, such as an element in a loop, is guarded for
+every object on the way that has one of its name.
 
-The same walk tells whether anything may be written into what outlives a trace. Nothing is, where none of the code
-stores anything and all that it may call is known; otherwise `outside.py` notes what there is before the trace.
+The same walk finds whether state that outlives a trace may be written. None is, where none of the code stores anything
+and all functions that it may call are known; otherwise `outer_state.py` notes the state before the trace.
 """
 
 from __future__ import annotations
@@ -47,20 +47,21 @@ _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtyp
 _CONTAINERS = (list, tuple, set, frozenset)
 _IMMUTABLE_TYPE = 1 << 8
 _MOST_ELEMENTS = 64
-"""Of a container whose elements may be known to write nothing."""
+"""The largest number of elements of a container that are checked for whether they write nothing."""
 MOST_GUARDS = 100_000
 _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, types.FunctionType.__getattribute__)
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _ASKING = {"type", "hasattr", "getattr", "nditer", "deque"}
-"""Functions that look at an object's class, or at its memory, which it does not hear of; `deque(maxlen=k)` does so."""
+"""Functions that look at an object's class, or at its memory, without a call of the object; `deque(maxlen=k)` does
+so."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
 _CALLBACK = ("numbagraph.api.callbacks", "pure_callback")
 _INNER = ("__wrapped__", "function", "of", "again", "core", "vjp", "forward", "backward", "core_shape")
-"""Where objects of numbagraph hold functions of the user's."""
+"""Attributes in which objects of numbagraph hold functions of the user's."""
 
 Scope = dict[str, Any]
-"""What is known of local names: a `CellType`, or a known object in a `Known`."""
+"""The objects that are known of local names: a `CellType`, or a known object in a `Known`."""
 
 
 class Known:
@@ -71,15 +72,15 @@ class Known:
 
 
 class Walk:
-    """One way through all that a function reaches."""
+    """One walk through all code and objects that a function reaches."""
 
     def __init__(self, function: Any, arguments: Iterable[Any], called_back: frozenset[CodeKey] = frozenset()) -> None:
         self.guards: dict[tuple[int, Any], NameGuard] = {}
         self.codes: dict[int, types.CodeType] = {}
         self.draws = False
-        """Whether a name may lead to what answers otherwise each time."""
+        """Whether a name may lead to a nondeterministic function."""
         self.may_write = False
-        """Whether something may be written into what outlives a trace."""
+        """Whether state that outlives a trace may be written."""
         self.pure_callback: Any = None
         """`numbagraph.pure_callback`, if a name leads to it."""
         self.home: str | None = ""
@@ -88,20 +89,20 @@ class Walk:
         """Code that is not entered."""
         self._names: set[str] = set()
         self._computed: set[str] = set()
-        """Attributes of what the code has computed."""
+        """Attributes that the code reads of computed objects."""
         self._seen: dict[int, Any] = {}
         self._queue: list[tuple[types.FunctionType, Any]] = []
         self._entered: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._instances: list[tuple[type, Any]] = []
         self._modules: list[types.ModuleType] = []
         self._asked: set[str] = set()
-        """Attributes that may be there or not."""
+        """Attributes that the code reads by constant texts, as ``getattr`` does, and that may be missing."""
         self._by_any_name = False
         """Whether the code reads attributes by names that it computes."""
         self._watched: dict[int, int] = {}
-        """How many of the computed attributes each object has been asked for."""
+        """The number of names for which each object's attributes were looked up, by the object's identity."""
         self._opened: dict[int, Any] = {}
-        """Containers of which all is guarded."""
+        """Containers whose contents are guarded at every depth."""
         self._suspicious = suspicious_names()
         self._follow(function)
         for each in arguments:
@@ -133,24 +134,24 @@ class Walk:
 
     @property
     def converts_at_once(self) -> bool:
-        """Whether the code may do what a trace of it as it is answers wrongly: ask for the class of a traced array,
-        which is not that of the array, or take errors that only the program raises (a loop may end with one)."""
+        """Whether a trace of the unconverted code may go wrong: it asks for the class of a traced array, which is not
+        that of the array, or catches errors that only the program raises (a loop may end with one)."""
         return not _ASKING.isdisjoint(self._names) or any(map(takes_errors, self.codes.values()))
 
     def watch(self) -> Watch | None:
-        """What must be watched while the function is traced."""
+        """The watch over calls while the function is traced; None where it needs none."""
         return Watch(self.codes.values(), self.home) if self.draws else None
 
     # ---- objects ----
 
     def _is_odd(self, found: tuple[type, Any]) -> bool:
-        """Whether an object of the user's may do more than what names say."""
+        """Whether an object of the user's may do more than the names in the code show."""
         kind, instance = found
         entries = {} if instance is MISSING else entries_of(instance) or {}
         return type(kind) is not type or may_write_unasked(kind) or not self._computed.isdisjoint(entries)
 
     def _follow(self, thing: Any) -> None:
-        """Go on from an object that the code can get hold of."""
+        """Follow an object that the code can get hold of."""
         kind = type(thing)
         if kind in _PLAIN or id(thing) in self._seen:
             self.may_write = self.may_write or (kind is np.ndarray and thing.dtype.hasobject)
@@ -192,13 +193,13 @@ class Walk:
                 self._follow(each)
 
     def _follow_inner(self, thing: Any) -> None:
-        """The functions of the user's in an object of numbagraph."""
+        """Follow the functions of the user's in an object of numbagraph."""
         own = entries_of(thing) or {}
         self._follow_all(own[name] for name in _INNER if name in own)
         self.may_write = self.may_write or any(type(own[name]) in _FUNCTIONS for name in own if name not in _INNER)
 
     def _follow_bound(self, function: Any, instance: Any) -> None:
-        """A function that is called with ``instance`` before its arguments."""
+        """Follow a function that is called with ``instance`` before its arguments."""
         if instance is not MISSING:
             self._follow(instance)
         if issubclass(type(function), types.FunctionType):
@@ -209,7 +210,7 @@ class Walk:
             self.may_write = True
 
     def _follow_methods(self, kind: type, instance: Any) -> None:
-        """The methods of a class of the user's that the code may call."""
+        """Follow the methods of a class of the user's that the code may call."""
         for each in kind.__mro__:
             if each.__flags__ & _IMMUTABLE_TYPE:
                 continue
@@ -291,11 +292,11 @@ class Walk:
             self.draws = True
 
     def _is_called_back(self, code: types.CodeType) -> bool:
-        """Whether no trace has run some code, nor any other of its key, such as another lambda on its line."""
+        """Whether no trace has run some code, nor any other code with its key, such as another lambda on its line."""
         return bool(self._called_back) and key_of(code) in self._called_back
 
     def _follow_super(self, code: types.CodeType, scope: Scope) -> None:
-        """Methods of base classes, which ``super()`` finds."""
+        """Follow methods of base classes, which ``super()`` finds."""
         instance, cell = scope.get(code.co_varnames[0] if code.co_varnames else ""), scope.get("__class__")
         if not isinstance(instance, Known) or not isinstance(cell, types.CellType):
             return
@@ -346,7 +347,7 @@ class Walk:
     # ---- elements ----
 
     def _open(self, thing: Any, name: str) -> None:
-        """Guard all that a container holds, at any depth."""
+        """Guard all contents of a container, at any depth."""
         stack = [] if type(thing) in ATOMS else [thing]
         while stack:
             each = stack.pop()
@@ -364,7 +365,7 @@ class Walk:
             self._add(content_guard(container, f"an element of {name}"))
 
     def _item(self, owner: Any, key: Any, spelling: str) -> Any:
-        """What ``owner[key]`` is, guarded; `MISSING` where only running code could tell."""
+        """Return the element ``owner[key]``, guarded; `MISSING` where only running the code could tell."""
         if is_plain_dict(owner) and type(key) is str and key in owner:
             value = dict.__getitem__(owner, key)
             self._guard(owner, key, value, spelling)
@@ -387,8 +388,8 @@ class Walk:
         self.guards[id(guard.owner), guard.key] = guard
 
     def _watch_attributes(self, kind: type, owner: Any) -> None:
-        """Guard the attributes of an object that the code reads of what it has computed. Those of an installed package
-        are left to it: a function of SciPy's leads to all of SciPy."""
+        """Guard the attributes of an object that the code reads of computed objects. Attributes of an installed package
+        are left unguarded: a function of SciPy's leads to all of SciPy."""
         count, library = self._count_asked(), self._library_of_kind(kind, owner)
         if self._watched.get(id(owner)) == count or library not in (None, "Python"):
             return
@@ -406,7 +407,7 @@ class Walk:
                 self._open(value, spelling)
 
     def _attribute(self, owner: Any, name: str, spelling: str) -> Any:
-        """What ``owner.name`` is, guarded; `MISSING` where only running code could tell."""
+        """Return the attribute ``owner.name``, guarded; `MISSING` where only running the code could tell."""
         kind = type(owner)
         if issubclass(type(owner), types.ModuleType):
             value = vars(owner).get(name, MISSING)
@@ -463,7 +464,7 @@ class Walk:
         return library_of(file)
 
     def _in_classes(self, kind: type, name: str, spelling: str) -> Any:
-        """A class attribute, guarded in each class where it is looked for."""
+        """Return a class attribute, guarded in each class where it is looked up."""
         for each in kind.__mro__ if any(name in vars(each) for each in kind.__mro__) else ():
             value = vars(each).get(name, MISSING)
             if not each.__flags__ & _IMMUTABLE_TYPE:
@@ -474,7 +475,7 @@ class Walk:
         return MISSING
 
     def _bound(self, found: Any, instance: Any, kind: type) -> Any:
-        """A class attribute as an instance, or (if there is none) the class, has it."""
+        """Return a class attribute as an instance, or (if there is none) the class, sees it."""
         if issubclass(type(found), staticmethod):
             return found.__func__
         if issubclass(type(found), (classmethod, types.ClassMethodDescriptorType)):

@@ -1,4 +1,4 @@
-"""What an object holds, as it was before a trace: what has changed since, and how to undo it."""
+"""Snapshots of an object's contents before a trace, which find later changes, and undo them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from numbagraph.tracing.user_code import entries_of
 
 MISSING: Any = object()
 DEEPEST = 6
-"""How far a traced array may be inside of what was written, to be found there."""
+"""The depth inside of a written object up to which a traced array is found."""
 
 
 class Change(NamedTuple):
-    """A write: by which kind of bytecode, of which name, how to speak of what holds it, and what stands there now."""
+    """A write: the kind of bytecode that made it, the name written, the words for its holder, and the object there
+    now."""
 
     kind: str
     name: str
@@ -28,7 +29,7 @@ class Change(NamedTuple):
 
 
 class Namespace:
-    """The attributes of an object (its ``__dict__``), or the globals of a module."""
+    """A snapshot of the attributes of an object (its ``__dict__``), or of the globals of a module."""
 
     def __init__(self, space: dict[str, Any], kind: str, title: str, names: Collection[str] | None = None) -> None:
         self.space = space
@@ -52,7 +53,7 @@ class Namespace:
 
 
 class Attributes:
-    """Attributes that are not in a ``__dict__`` which can be written: those of classes and slots."""
+    """A snapshot of attributes that are not in a writable ``__dict__``: those of classes and slots."""
 
     def __init__(self, owner: Any, names: Collection[str], title: str) -> None:
         self.owner = owner
@@ -83,7 +84,7 @@ class Attributes:
 
 
 class Cell:
-    """A variable of an enclosing function."""
+    """A snapshot of a variable of an enclosing function."""
 
     def __init__(self, cell: CellType, name: str) -> None:
         self.cell = cell
@@ -109,7 +110,7 @@ class Cell:
 
 
 class Content:
-    """What a list, dict, set, deque or array holds."""
+    """A snapshot of the contents of a list, dict, set, deque or array."""
 
     def __init__(self, container: Any, title: str) -> None:
         self.container = container

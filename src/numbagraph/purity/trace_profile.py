@@ -13,7 +13,7 @@ _FUNCTIONS = (types.FunctionType, types.MethodType)
 
 
 class CodeKey(NamedTuple):
-    """What a function's code and the code that capture makes of it have in common."""
+    """The key that a function's code shares with the code that capture makes of it."""
 
     file: str
     line: int
@@ -45,7 +45,7 @@ class Profile:
 
     @contextmanager
     def watching(self, pure_callback: Callable[..., Any]) -> Iterator[None]:
-        """Note what runs. Under a profiler of the user's nothing is noted: there is room for one."""
+        """Note the code that runs, except under a profiler of the user's: Python has room for one alone."""
         if sys.getprofile() is not None:
             yield
             return

@@ -46,7 +46,7 @@ class ArrayFunction:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Those that a caller gives."""
+        """The inputs that a caller passes, without the captured arrays."""
         return self.graph.inputs[: len(self.graph.inputs) - len(self.graph.captured)]
 
     def __call__(self, *arrays: Any) -> Sequence[np.ndarray]:
@@ -56,7 +56,7 @@ class ArrayFunction:
         return self._spread(results) if self.repeats else results
 
     def _spread(self, results: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """A result for each output, where several outputs are one value."""
+        """Repeat results, where several outputs are one value."""
         taken: set[int] = set()
         spread = []
         for slot in self.slots:
@@ -66,7 +66,8 @@ class ArrayFunction:
 
     @for_users
     def _call_slowly(self, arrays: Sequence[Any]) -> Sequence[np.ndarray]:
-        """A call with a new layout, with what is no array of the right dtype, or one that fails."""
+        """Call with a new layout, or with arguments that are no arrays of the right dtype; or run a call again that has
+        failed."""
         raise_kept()
         given = [as_typed(*each) for each in zip(arrays, self.inputs, strict=True)]
         described = [describe(array, value.name) for array, value in zip(given, self.inputs, strict=True)]
@@ -85,7 +86,7 @@ class ArrayFunction:
         return results
 
     def _plan(self, layouts: tuple[Leaf, ...]) -> EntryPlan:
-        """What the entry must know for arguments of a layout. Which lengths are 1 makes no difference to the code."""
+        """The plan for arguments of these layouts. Which of their lengths are 1 makes no difference to the code."""
         usual = tuple(map(without_ones, layouts))
         if usual not in self.specials:
             name = "".join(each if each.isalnum() else "_" for each in self.graph.name)
@@ -107,7 +108,7 @@ class ArrayFunction:
 
 
 def as_typed(array: Any, value: Input) -> np.ndarray:
-    """What a caller gives for an input, as an array of its dtype and rank."""
+    """Convert an argument to an array of the input's dtype and rank."""
     array = np.asarray(array)
     if array.ndim != value.ndim or not np.can_cast(array.dtype, value.dtype, "same_kind"):
         raise TypeRefused(f"{value.name} must be {value.type}, not an array of {array.dtype} with shape {array.shape}")

@@ -1,7 +1,7 @@
-"""What a graph computes for one branch of a choice alone.
+"""The parts of a graph that only one branch of a choice needs.
 
-PyTensor evaluates one branch of `ifelse`, and so does native code: what one branch alone needs is a region. Derivatives
-that come out of it are zero (not 0 * inf) unless it is taken.
+PyTensor evaluates one branch of `ifelse`, and so does native code: the values that only one branch needs become a
+region. Derivatives that come out of it are zero (not 0 * inf) unless it is taken.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ class Branch(Struct, eq=False):
 
 
 class Branches:
-    """Which branch each application of an op is part of, if all that uses it is in that branch."""
+    """The branch that each application of an op is part of, if all of its users are in that branch."""
 
     def __init__(
         self, outputs: Iterable[Variable], known: Callable[[Variable], bool], is_choice: Callable[[Apply], bool]
     ) -> None:
-        """``known`` tells what has been translated before; of the inputs of a choice the first is its condition."""
+        """``known`` tells whether a variable has been translated before; the first input of a choice is its
+        condition."""
         self.homes: dict[Apply, Branch | None] = {}
         self.entering: dict[Apply, dict[Variable, None]] = defaultdict(dict)
         outputs = list(outputs)
@@ -51,14 +52,15 @@ class Branches:
             self._enter(variable, branch)
 
     def _enter(self, variable: Variable, branch: Branch | None) -> None:
-        """Let each choice know what its branches use and do not compute themselves."""
+        """Record, for each choice, a variable that its branches use and do not compute themselves."""
         home = None if variable.owner is None else self.homes.get(variable.owner)
         while branch is not None and branch is not home:
             self.entering[branch.choice][variable] = None
             branch = branch.outer
 
     def needed(self, choice: Apply) -> list[Variable]:
-        """What has to be there before the branches of a choice are translated: the condition, and what enters them."""
+        """The variables that must be translated before the branches of a choice: the condition, and the variables that
+        enter them."""
         return list(dict.fromkeys([choice.inputs[0], *self.entering[choice]]))
 
 
@@ -88,7 +90,8 @@ def common(branches: Sequence[Branch | None]) -> Branch | None:
 
 
 class WhereTaken:
-    """The derivative of what enters a branch: that of the value itself, if the branch is taken."""
+    """The derivative of a value that enters a branch: that of the value itself if the branch is taken, and otherwise
+    zero."""
 
     def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
         _, taken = arguments
@@ -104,7 +107,7 @@ WHERE_TAKEN = WhereTaken()
 
 
 def entering(value: Value, taken: Value) -> Value:
-    """A value, used in the branch that is taken where ``taken`` is true."""
+    """A value for use in the branch that is taken where ``taken`` is true."""
     if value.dtype.kind not in "fc":
         return value
     return registry["with_rule"].bind(value, value, taken, rule=WHERE_TAKEN, result=0, results=1)

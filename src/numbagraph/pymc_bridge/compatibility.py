@@ -1,4 +1,4 @@
-"""What differs between the versions of PyTensor and PyMC, so that no other file asks for a version.
+"""The differences between the versions of PyTensor and PyMC, so that no other file checks for a version.
 
 nutpie and ArviZ are imported when they are used: where PyMC has not imported them, they take a second, for they bring
 Numba and much of SciPy along.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nutpie.compile_pymc import CompiledPyMCModel
 
 WIDEST = 8
-"""Bytes of the widest integers."""
+"""The size of the widest integers in bytes."""
 
 NOT_EVERYWHERE = frozenset(
     """
@@ -35,7 +35,7 @@ NOT_EVERYWHERE = frozenset(
 
 
 class VersionNames:
-    """What is found under a name, in the first of some modules that has it.
+    """The names of several modules: each is taken from the first module that has it.
 
     An op that this version lacks is a class of which there are no objects: so tables have the ops of all
     versions.
@@ -97,7 +97,8 @@ def _entries(pattern: Sequence[Any]) -> list[Any]:
 
 
 def as_in_pytensor_3(kind: Any) -> Any:
-    """A class of ops, written for PyTensor 3. For PyTensor 2, `pullback` is `L_op`, and `infer_shape` is given more."""
+    """Adapt a class of ops, written for PyTensor 3. For PyTensor 2, `pullback` is `L_op`, and `infer_shape` takes more
+    arguments."""
     if not hasattr(kind.__base__, "pullback"):
         infer_shape = kind.infer_shape
         kind.L_op = kind.pullback
@@ -106,7 +107,7 @@ def as_in_pytensor_3(kind: Any) -> Any:
 
 
 def running_dtype(dtype: np.dtype, ndim: int, mode: str) -> np.dtype:
-    """The dtype of running sums and products. PyTensor's types say that it is that of the numbers, as it is in C code.
+    """The dtype of running sums and products. By PyTensor's types it is that of the numbers, as it is in C code.
 
     PyTensor 3 runs them by Numba: of vectors they are wide, but for products of integers without sign, and what follows
     from them computes with the wide numbers.
@@ -118,13 +119,13 @@ def running_dtype(dtype: np.dtype, ndim: int, mode: str) -> np.dtype:
 
 
 def pullback_of(op: Any) -> Callable[..., Any]:
-    """The derivative of an op, of its inputs, its outputs and their cotangents. The name of PyTensor 2 asks for any of
-    them; the new one warns of ops that have the old one alone."""
+    """The function that returns an op's derivative, from its inputs, its outputs and their cotangents. PyTensor 2's
+    name of it works for any op; the new name warns of ops that only have the old one."""
     return op.L_op if hasattr(op, "L_op") else op.pullback
 
 
 def inferred_shapes(node: Any) -> Any:
-    """The shapes of what an op gives, in terms of those of its inputs; None if the op does not say."""
+    """The shapes of an op's results, in terms of those of its inputs; None if the op does not infer them."""
     infer = getattr(node.op, "infer_shape", None)
     lengths = [tuple(each.shape[axis] for axis in range(each.type.ndim)) for each in node.inputs]
     if infer is None:
@@ -146,19 +147,20 @@ def axis_apart(op: Any, operands: Sequence[Any], position: int) -> tuple[Any, li
 
 
 def triangle_of(op: Any) -> str:
-    """Which triangle of a symmetric matrix an `Eigh` reads."""
+    """The triangle of a symmetric matrix that an `Eigh` reads."""
     return op.UPLO if hasattr(op, "UPLO") else "L" if op.lower else "U"
 
 
 def refuses_nan(op: Any) -> bool:
-    """Whether an op raises an error for what is not finite: those do that call SciPy without saying otherwise."""
+    """Whether an op raises an error for numbers that are not finite: ops that call SciPy without an option do."""
     return isinstance(op, (linalg.LU, linalg.Eigvalsh, math.LogDet)) or (
         isinstance(op, linalg.Eigh) and not hasattr(op, "UPLO")
     )
 
 
 def compiled_model(kind: type[CompiledPyMCModel], shared: Mapping[Any, str], **parts: Any) -> CompiledPyMCModel:
-    """nutpie's model of its parts, some of which some versions lack; ``shared`` names the variables that hold data."""
+    """nutpie's model, made of its parts, some of which some versions lack; ``shared`` names the variables that hold
+    data."""
     parts["shared_var_keys"] = dict(shared)
     known = {field.name for field in fields(kind)}
     return kind(**{name: each for name, each in parts.items() if name in known})
@@ -175,11 +177,11 @@ STATISTICS = {
     "maxdepth_reached": "reached_max_treedepth",
     "mean_tree_accept": "acceptance_rate",
 }
-"""What PyMC 5 calls the statistics of nutpie's sampler; PyMC 6 has nutpie's own names."""
+"""PyMC 5's names for the statistics of nutpie's sampler; PyMC 6 has nutpie's own names."""
 
 
 def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str, Any]) -> Any:
-    """What nutpie gives, as PyMC gives it: without hidden variables, with data and what is known of the sampling.
+    """Convert a trace of nutpie to the form that PyMC returns: without hidden variables, with data and attributes.
 
     nutpie has doubles only: variables get their own dtypes back.
     """
@@ -214,7 +216,7 @@ def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str
 
 
 def change_group(trace: Any, name: str, change: Callable[[Any], Any]) -> None:
-    """Put what a function makes of a group where the group was, if there is one."""
+    """Replace a group of a trace by the result of a function, if there is such a group."""
     if isinstance(trace, xarray.DataTree):
         if name in trace.children:
             trace[name] = xarray.DataTree(change(trace[name].to_dataset()))

@@ -31,11 +31,12 @@ from numbagraph.pymc_bridge.sampling.initial_point import INLINED
 from numbagraph.pymc_bridge.translations.draws import NotDrawn
 
 Cell = list[Any]
-"""Where PyTensor keeps the value of a variable: a list of one element."""
+"""The cell in which PyTensor keeps the value of a variable: a list of one element."""
 
 
 REFUSALS = (ShapeError, TypeRefused)
-"""What native code says of lengths that it is not made for, and of arrays that are not of their variables' types."""
+"""The errors of native code for lengths that it is not made for, and for arrays that are not of their variables'
+types."""
 
 
 class FallbackWarning(UserWarning):
@@ -61,14 +62,14 @@ def foreign_step(node: Apply, storage: dict[Variable, Cell]) -> Callable[[], Non
 
 
 class ByPytensor:
-    """What a partition computes, by PyTensor's Python code. It is compiled when it is first called."""
+    """Computes a partition by PyTensor's Python code, which is compiled on the first call."""
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
 
     def __call__(self, arrays: Sequence[Any], refusal: ShapeError | TypeRefused) -> Sequence[Any]:
-        """The results where native code refuses lengths: PyTensor may take them, as it decides when it runs. So are
-        results of its own ops that are complex where their types are real.
+        """Compute the results where native code refuses lengths: PyTensor may accept them, as it decides at run time.
+        The same holds for results of its own ops that are complex where their types are real.
 
         If it does not, or if they are not those that its types promise, the error is the refusal, which names the
         user's line, unless PyTensor raises one of another kind.
@@ -87,8 +88,8 @@ class ByPytensor:
 
     @cached_property
     def function(self) -> Callable[..., Sequence[Any]]:
-        """It computes what graphs inside of ops are given, too: once they are inlined, what they do not use would be
-        removed, with its errors."""
+        """The function that PyTensor makes of the partition. It also computes the inputs of graphs inside of ops: once
+        these are inlined, unused inputs would be removed, with their errors."""
         inputs, outputs = self.partition.inputs, self.partition.outputs
         given: Any = {each: each.type() for each in inputs}  # a shared variable cannot be an argument itself
         copies: Any = clone_get_equiv(inputs, outputs, memo={**given})
@@ -111,7 +112,7 @@ class ByPytensor:
 
 
 def given_inside(outputs: Sequence[Variable]) -> list[Variable]:
-    """What is computed for graphs inside of ops, unless it is for a branch, which may not be run."""
+    """The inputs of graphs inside of ops, except those for a branch, which may not be run."""
 
     def needed(variable: Variable) -> Sequence[Variable] | None:
         node: Any = variable.owner
@@ -125,7 +126,8 @@ def given_inside(outputs: Sequence[Variable]) -> list[Variable]:
 
 
 def is_of_many_integers(node: Apply) -> bool:
-    """Whether a node adds or multiplies more integers than NumPy's functions take: PyTensor does with Python's."""
+    """Whether a node adds or multiplies more integers than NumPy's functions take: PyTensor does so with Python's
+    integers."""
     op: Any = node.op
     is_one = isinstance(op, Elemwise) and isinstance(op.scalar_op, (Add, Mul))
     return is_one and len(node.inputs) > 2 and node.outputs[0].type.numpy_dtype.kind in "iu"
@@ -146,8 +148,8 @@ class OneByOne:
 
 
 def as_promised(variable: Variable, result: Any) -> Any:
-    """A result as an array of its type's dtype, which the caller may write to: Python code of some ops gives a number,
-    another integer, or what is read-only. The kind of number stays that of the result."""
+    """Convert a result to an array of its type's dtype, which the caller may write to: Python code of some ops returns
+    a number, another integer, or a read-only array. The kind of number stays that of the result."""
     kind: Any = variable.type
     if not isinstance(kind, TensorType):
         return result
@@ -174,7 +176,7 @@ def is_permutation(variable: Variable) -> bool:
 
 
 def can_be_given(variable: Variable, array: Any) -> bool:
-    """Whether an array is what a variable's type promises. Of what an op gives, the dtype may be another one: types of
+    """Whether an array is of a variable's type. If the variable is the result of an op, its dtype may differ: types of
     some results for complex matrices are not those of the values."""
     kind: Any = variable.type
     if variable.owner is not None and isinstance(array, np.ndarray) and hasattr(kind, "dtype"):

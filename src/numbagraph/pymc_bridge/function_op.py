@@ -39,7 +39,7 @@ class NativeCall(Struct):
     function: GraphFunction
     spec: optree.PyTreeSpec
     places: tuple[int, ...]
-    """Which leaves are arrays."""
+    """The numbers of the leaves that are arrays."""
     others: tuple[Any, ...]
     """The other leaves, with their types: 1 and 1.0 are equal, but not the same to a function."""
 
@@ -59,7 +59,8 @@ class NativeCall(Struct):
 
 
 class Pullback(Struct):
-    """The function of arrays, and of cotangents of some results, that gives the cotangents of some of the arrays."""
+    """The function that computes the cotangents of some of the arrays, from the arrays and the cotangents of some
+    results."""
 
     function: NativeCall | Pullback
     points: tuple[int, ...]
@@ -85,7 +86,7 @@ class Pullback(Struct):
 
 
 def leaves_of(tree: Any) -> tuple[Tracer, ...]:
-    """The arrays among the leaves of what a traced function returned."""
+    """The arrays among the leaves of a traced function's results."""
     return tuple(each for each in flatten(tree)[0] if isinstance(each, Tracer))
 
 
@@ -117,7 +118,7 @@ class FunctionOp(Op):
         return Apply(self, variables, outputs)
 
     def tree(self, *inputs: Any) -> Any:
-        """What the function returns, with variables for arrays."""
+        """The tree of results that the function returns, with variables for arrays."""
         node = self.make_node(*inputs)
         returned, results = self.traced(node.inputs).outputs, iter(node.outputs)
         static = zip(returned.slots, returned.static, strict=True)
@@ -151,7 +152,7 @@ class FunctionOp(Op):
 
     @cached_property
     def compiled(self) -> Callable[..., GraphFunction]:
-        """The function of arrays that gives a tuple of arrays, compiled; by the number of its arguments."""
+        """The compiled function from arrays to a tuple of arrays, by the number of its arguments."""
 
         @functools.cache
         def compiled(count: int) -> GraphFunction:
@@ -229,7 +230,7 @@ def known_length(extent: Extent, known: dict[Extent, int]) -> int | None:
 
 @imports(FunctionOp)
 def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[Value]:
-    """The graph of the function on what the inputs are here."""
+    """The graph of the function, applied to the translations of the inputs."""
     with tracing(str(node.op.function)) as current:
         leaves = leaves_of(node.op.function(*[Tracer(each, argument=True) for each in inputs]))
     shapes.require_all(current.guards)

@@ -14,18 +14,19 @@ from numbagraph.ops.random.generator_states import kind_of, state_of, words_of
 
 
 class Memory:
-    """The state of a bit generator that native code knows, which is kept alive."""
+    """The state of a bit generator of a kind that native code knows. The generator is kept alive."""
 
     __slots__ = ("bytes", "kind", "parts", "source", "words")
 
     def __init__(self, source: Any, kind: str) -> None:
         self.source, self.kind = source, kind
         self.words = np.zeros(WORDS[kind], np.uint64)
-        """What was read last."""
+        """The words of the state that was read last."""
         self.bytes = self.words.data.cast("B")
         base = id(source)
         self.parts: list[tuple[memoryview, int, int]] | None = None
-        """Where the state lies in the object, and which bytes of the words that is; None where that is not known."""
+        """The parts of the object that hold the state, with the bytes of ``words`` that they correspond to; None if
+        they are not known."""
         spans = spans_of(kind)
         if spans is not None:
             self.parts = [
@@ -54,13 +55,13 @@ def view(address: int, size: int) -> memoryview:
 
 
 def memory_of(source: Any) -> Memory | None:
-    """The state of a bit generator, unless native code does not know its kind."""
+    """The state of a bit generator; None if native code does not know its kind."""
     kind = kind_of(source)
     return None if kind is None else Memory(source, kind)
 
 
 def memories_of(sources: Sequence[Any], before: Sequence[Memory | None]) -> list[Memory | None]:
-    """The same for several, of which some may be those of the last call."""
+    """The states of several bit generators, of which some may be known from the last call."""
     return [
         known if known is not None and known.source is source else memory_of(source)
         for source, known in zip(sources, before, strict=True)
@@ -68,7 +69,7 @@ def memories_of(sources: Sequence[Any], before: Sequence[Memory | None]) -> list
 
 
 class Journal:
-    """What generators were before the steps of a call."""
+    """The states of generators before the steps of a call."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[Memory, np.ndarray]] = []
@@ -78,7 +79,7 @@ class Journal:
         self.entries.append((memory, memory.words.copy()))
 
     def undo(self) -> None:
-        """Let the generators be what they were first."""
+        """Restore the states that the generators had first."""
         while self.entries:
             memory, before = self.entries.pop()
             memory.write(before)

@@ -1,4 +1,5 @@
-"""PyTensor graphs in parts: what numbagraph translates becomes few native functions, and the rest stays PyTensor's."""
+"""PyTensor graphs in parts: the ops that numbagraph translates become few native functions, and the rest stays
+PyTensor's."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ LENGTH = "a length follows from elements of an array that it computes itself"
 SUPPORTED = frozenset(map(str, DTYPES))
 
 Step = Partition | Apply
-"""What runs at one time: a native function, or an op that PyTensor runs."""
+"""A part of a graph that runs at one time: a native function, or an op that PyTensor runs."""
 
 
 class Division(Struct, frozen=False):
@@ -46,22 +47,23 @@ class Division(Struct, frozen=False):
     functions: Mapping[Partition, ArrayFunction]
     """The native function of each partition."""
     reasons: Mapping[Apply, str]
-    """Why an application of an op is left to PyTensor, where that is not by design."""
+    """The reason why an application of an op is left to PyTensor, where that is not by design."""
 
 
 class Untranslated(Exception):
-    """What keeps a partition from being a native function."""
+    """An error: a partition cannot be a native function."""
 
     def __init__(self, reasons: Mapping[Apply, str], waits: Mapping[Apply, Collection[Apply]]) -> None:
         super().__init__(*reasons.values())
         self.reasons = reasons
-        """Applications of ops that cannot be translated, and why."""
+        """The applications of ops that cannot be translated, with the reasons."""
         self.waits = waits
-        """Applications of ops whose lengths others compute: those have to be in a partition before."""
+        """For applications of ops whose lengths others compute, those others: they have to be in an earlier
+        partition."""
 
 
 def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division:
-    """The steps of a graph, with a native function for each partition.
+    """Divide a graph into steps, with a native function for each partition.
 
     What cannot be translated is found by trying; without it, the rest is divided anew.
     """
@@ -82,12 +84,12 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
 
 
 def is_random(node: Apply) -> bool:
-    """Whether an op has to do with random generators: those without a translation are PyTensor's by design."""
+    """Whether an op draws from random generators: those without a translation are PyTensor's by design."""
     return any(isinstance(each.type, RandomType) for each in (*node.inputs, *node.outputs))
 
 
 def is_array(variable: Variable) -> bool:
-    """Whether native code can take a variable, or give it."""
+    """Whether native code can take a variable, or return it."""
     return not is_sparse(variable) and getattr(variable.type, "dtype", None) in SUPPORTED
 
 
@@ -97,7 +99,7 @@ def steps_of(
     foreign: Collection[Apply],
     waits: Mapping[Apply, Collection[Apply]],
 ) -> list[Step]:
-    """As few steps as there can be, in an order in which they can be run.
+    """The smallest possible number of steps, in an order in which they can be run.
 
     On the way to an application, native and foreign ones take turns, or a native function has to end before another
     one begins; its level says how often. Native ones of one level become a partition.
@@ -134,12 +136,12 @@ def known_inputs(variables: Sequence[Variable], kinds: Mapping[Variable, str]) -
 
 
 def in_graph(known: Any) -> Value:
-    """What an importer has made, as a value of its graph."""
+    """Convert an importer's translation of a variable to a value of its graph."""
     return known.words if isinstance(known, State) else known
 
 
 def native_function(partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None) -> ArrayFunction:
-    """The native function of a partition; all that cannot be translated is in the error, if there is any.
+    """The native function of a partition; raise `Untranslated` with all applications that cannot be translated, if any.
 
     ``kinds`` are the bit generators of the random generators among its inputs, where they are not `DEFAULT_KIND`.
     """
@@ -177,7 +179,7 @@ def native_function(partition: Partition, name: str, kinds: Mapping[Variable, st
 
 
 def computed_numbers(importer: Importer, node: Apply, partition: Partition, lengths: ComputedLengths) -> list[Apply]:
-    """What computes, in the same partition, integers that an application of an op is given."""
+    """The applications in the same partition that compute integers for an application of an op."""
     own = [each for each in node.inputs if is_array(each) and each.owner in partition.nodes]
     integers = [each for each in own if np.dtype(each.type.dtype).kind in "iu"]
     return [each.owner for each in integers if lengths.is_computed(importer.values[each])]

@@ -1,9 +1,9 @@
-"""PyTensor's graphs as ours: one short function for each op of PyTensor, found by the op's class.
+"""Translates PyTensor's graphs to numbagraph's: one short function for each op of PyTensor, found by the op's class.
 
-The functions build our nodes through the ops' own front ends, which check shapes and dtypes as they do for NumPy code.
-PyTensor's dtypes are explicit, so there are no weak scalars, and each result is converted to the dtype that PyTensor
-says it has. A length that PyTensor does not know is one symbol: broadcasting against it is an error, there as here (but
-where part of an array is replaced, PyTensor repeats an update of length 1).
+The functions build nodes through the ops' own front ends, which check shapes and dtypes as they do for NumPy code.
+PyTensor's dtypes are explicit, so there are no weak scalars, and each result is converted to the dtype of its PyTensor
+type. A length that PyTensor does not know is one symbol: broadcasting against it is an error, there as here (but where
+part of an array is replaced, PyTensor repeats an update of length 1).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from numbagraph.rewrite.fold_captured import fold_captured
 from numbagraph.transforms.interpret import evaluate
 
 Handler = Callable[..., Any]
-"""``handler(importer, node, *inputs)`` gives our value (or a sequence of them) for an application of an op."""
+"""``handler(importer, node, *inputs)`` returns the value (or a sequence of values) for an application of an op."""
 
 _handlers: dict[type, Handler] = {}
 _choices: set[type] = set()
@@ -49,7 +49,7 @@ LATER = {
     "pytensor.sparse": "numbagraph.pymc_bridge.translations.sparse",
     "pytensor.xtensor": "numbagraph.pymc_bridge.translations.named_dimensions",
 }
-"""Where translations are that few models need, by the package of PyTensor that has the ops."""
+"""The modules with translations that few models need, by the package of PyTensor that has the ops."""
 
 
 BY_PYTENSOR = (
@@ -57,7 +57,7 @@ BY_PYTENSOR = (
     "Instead of it, to_pytensor takes a NumPy function into the model, with derivatives, and numbagraph.pure_callback "
     "takes any Python function into that"
 )
-"""What to use where an op has no translation."""
+"""Advice for an op without a translation."""
 
 
 class UnsupportedOp(NotImplementedError):
@@ -70,15 +70,15 @@ class UnsupportedOp(NotImplementedError):
             self.add_note(f"  {advice}")
 
     def locate(self, where: object) -> None:
-        """Say where the user wrote what needs the op; the innermost location counts."""
+        """Record the place where the user wrote the code that needs the op; the innermost place counts."""
         if not self.located:
             self.add_note(f"  at {where}")
         self.located = True
 
 
 def imports(*classes: type, moves: bool = False) -> Callable[[Handler], Handler]:
-    """Declare the translation of the ops of some classes; of those that move numbers, that they may be wider integers
-    than PyTensor's types say (see `running_dtype`)."""
+    """Declare the translation of the ops of some classes. With ``moves``, they move numbers, which may be wider
+    integers than PyTensor's types say (see `running_dtype`)."""
 
     def declare(handler: Handler) -> Handler:
         if moves:
@@ -93,7 +93,8 @@ def imports(*classes: type, moves: bool = False) -> Callable[[Handler], Handler]
 
 
 def chooses(*classes: type) -> Callable[[Handler], Handler]:
-    """Declare the translation of ops that choose between branches: it is given the condition, and asks for the rest."""
+    """Declare the translation of ops that choose between branches: it gets the condition, and translates the rest
+    itself."""
     _choices.update(classes)
     return imports(*classes)
 
@@ -111,40 +112,40 @@ def handler_of(op: Any) -> Handler | None:
 
 
 class ImportedGraph(Graph):
-    """A graph, the last inputs of which are arrays that were constants."""
+    """A graph whose last inputs are arrays that were constants in PyTensor."""
 
     captured: tuple[np.ndarray, ...] = field(default=(), compare=False)
 
 
 class Importer:
-    """One translation: what each variable of PyTensor became."""
+    """One translation: the value of each variable of PyTensor."""
 
     def __init__(self, inputs: Iterable[Variable] = (), *, check_parameters: bool = True) -> None:
         self.values: dict[Variable, Any] = {}
         self.arrays: dict[Input, np.ndarray] = {}
         self.constancy: dict[Value, bool] = {}
-        """Of values that were asked for, whether they depend on constants alone."""
+        """Whether values depend on constants alone, as far as that has been found out."""
         self.read: dict[Any, Any] = {}
-        """What shared variables held whose values are taken as they are."""
+        """The contents of shared variables whose values are taken as they are."""
         self.doubted: set[Variable] = set()
-        """Variables that have other lengths than their types say, and what follows from them."""
+        """Variables that have other lengths than their types say, and variables that follow from these."""
         self.requirements: list[Requirement] = []
         self.check_parameters = check_parameters
         """Whether parameters of distributions are checked."""
         self.outer: Importer | None = None
-        """For one branch of a choice: the importer of what is around it."""
+        """In one branch of a choice, the importer of the graph around it."""
         self.taken: Value | None = None
-        """Whether the branch is taken."""
+        """The condition under which the branch is taken."""
         self.entered: list[Value] = []
-        """What the branch uses and does not compute itself."""
+        """The values that the branch uses and does not compute itself."""
         self.branches: Branches | None = None
         self.python_calls: Callable[[Importer, Apply], list[Value] | None] = lambda importer, node: None
-        """What makes values of an op that is Python alone; None where it must not, or cannot."""
+        """Computes the values of an op that is Python alone; None where it must not, or cannot."""
         for variable in inputs:
             self.values[variable] = input_of(variable)
 
     def __call__(self, variable: Variable) -> Any:
-        """What a variable is here. Without recursion: graphs are deep."""
+        """Translate a variable. There is no recursion, since graphs are deep."""
         stack = [variable]
         while stack:
             top = stack[-1]
@@ -162,7 +163,7 @@ class Importer:
         return self.values[variable]
 
     def needed(self, node: Apply) -> Sequence[Variable]:
-        """What has to be known before an application of an op is translated."""
+        """The variables that have to be translated before an application of an op."""
         return self.branches.needed(node) if is_choice(node) and self.branches else node.inputs
 
     def knows(self, variable: Variable) -> bool:
@@ -179,13 +180,13 @@ class Importer:
         return True
 
     def branch(self, taken: Value) -> Importer:
-        """An importer for what is computed for one branch of a choice alone."""
+        """An importer for one branch of a choice."""
         inside = self.part()
         inside.outer, inside.branches, inside.taken = self, self.branches, taken
         return inside
 
     def part(self) -> Importer:
-        """An importer that has nothing yet, for a part of the same graph."""
+        """An importer without any translations yet, for a part of the same graph."""
         inside = Importer(check_parameters=self.check_parameters)
         inside.arrays, inside.constancy, inside.read = self.arrays, self.constancy, self.read
         inside.requirements, inside.python_calls = self.requirements, self.python_calls
@@ -193,7 +194,7 @@ class Importer:
         return inside
 
     def require(self, condition: Value, message: str, error: type[Exception], variable: Variable) -> None:
-        """Let the graph check a condition."""
+        """Add a condition for the graph to check."""
         self.requirements.append(Requirement(condition, message, error, variable))
 
     def leaf(self, variable: Variable) -> Any:
@@ -209,7 +210,7 @@ class Importer:
         return self.known(data, variable.name or "constant")
 
     def known(self, data: Any, name: str) -> Any:
-        """What is a number, an array, or a sparse matrix in PyTensor."""
+        """Translate a number, an array, or a sparse matrix of PyTensor."""
         if not hasattr(data, "tocsr"):
             return self.capture(np.asarray(data), name)
         matrix = data if data.format in COMPRESSED else data.tocsr()
@@ -251,8 +252,8 @@ class Importer:
                 self.values[variable] = self.computed_number(self.typed(variable, result, handler in _movers), known)
 
     def typed(self, variable: Variable, result: Any, moved: bool) -> Any:
-        """A result in the dtype that PyTensor says it has, unless it was moved from what is wider; its known lengths
-        are those that PyTensor knows."""
+        """Convert a result to the dtype of PyTensor's type, unless it was moved from a wider one; its known lengths are
+        those that PyTensor knows."""
         if not isinstance(result, Value) or not hasattr(variable.type, "dtype"):
             return result
         dtype = canonical_dtype(variable.type.dtype)
@@ -268,7 +269,8 @@ class Importer:
         return result
 
     def computed_number(self, value: Any, known: bool) -> Any:
-        """What follows from constants as a constant, if it is a number, or some integers: an axis, or lengths, say.
+        """Replace a value that follows from constants by a constant, if it is a number, or some integers: an axis, or
+        lengths, say.
 
         Integers may follow from arrays as well: the number of groups is the largest index and one.
         """
@@ -289,7 +291,7 @@ class Importer:
         return np.asarray(evaluate(graph, [self.arrays[each] for each in graph.inputs])[0])
 
     def is_constant(self, value: Value) -> bool:
-        """Whether a value depends on constants alone. What is found out is kept: integers ask at every step."""
+        """Whether a value depends on constants alone. The answer is kept: integers need it at every step."""
         stack = [value]
         while stack:
             top = stack[-1]
@@ -363,7 +365,7 @@ def checked_input(variable: Variable, name: str | None = None) -> Input:
 
 
 def describe(variable: Variable) -> str:
-    """A variable, for people: its name, or what computes it."""
+    """The name of a variable for messages, or else the op that computes it."""
     if variable.name is not None:
         return f"{variable.name!r} ({variable.type})"
     made = "an input" if variable.owner is None else f"a result of {variable.owner.op}"
@@ -371,7 +373,7 @@ def describe(variable: Variable) -> str:
 
 
 def from_pytensor(inputs: Sequence[Variable], outputs: Sequence[Variable], *, name: str = "pytensor") -> ImportedGraph:
-    """A PyTensor graph as ours, whether PyTensor has rewritten it or not.
+    """Import a PyTensor graph, whether PyTensor has rewritten it or not.
 
     Parameters
     ----------
@@ -445,7 +447,7 @@ def finish(
 
 
 def names_of_users(outputs: Sequence[Variable]) -> dict[Variable, str]:
-    """For each variable what it is computed for: the name of the nearest variable that follows from it and has one."""
+    """The name that a variable is computed for: that of the nearest variable that follows from it and has a name."""
     names = {each: each.name or "" for each in outputs}
     for node in reversed(list(toposort(outputs))):
         name = next((each.name or names[each] for each in node.outputs if each.name or each in names), "")

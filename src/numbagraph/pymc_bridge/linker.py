@@ -1,4 +1,5 @@
-"""PyTensor's mode ``NUMBAGRAPH``: functions whose native part is ours, with the draws of its other modes."""
+"""PyTensor's mode ``NUMBAGRAPH``: functions whose native part is numbagraph's, with the draws of PyTensor's other
+modes."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from numbagraph.pymc_bridge.sampling.default_mode import install
 from numbagraph.pymc_bridge.sampling.drawing import DrawingStep, draws, noting
 
 LONGEST = 60
-"""Characters of an op in a warning."""
+"""The largest number of characters of an op in a warning."""
 LINKER, MODE = "numbagraph", "NUMBAGRAPH"
 
 
@@ -58,7 +59,8 @@ class NumbagraphLinker(PerformLinker, VMLinker):
         self.incompatible_rewrites = type(self).incompatible_rewrites
 
     def make_all(self, input_storage: Any = None, output_storage: Any = None, storage_map: Any = None) -> Any:
-        """What PyTensor wants of a linker: what runs the graph, where its values are, and what it consists of."""
+        """Link a graph as PyTensor requires: return the function that runs it, the containers of its inputs and
+        outputs, and its steps and nodes."""
         fgraph: Any = self.fgraph
         order = self.schedule(fgraph)
         input_storage, output_storage, storage_map = map_storage(
@@ -86,7 +88,7 @@ def warn_of_fallbacks(division: Division) -> None:
 
 
 def shortened(op: str) -> str:
-    """An op's text, which may have the whole graph inside of it."""
+    """Shorten an op's text, which may have a whole graph inside of it."""
     return op if len(op) <= LONGEST else f"{op[:LONGEST]}..."
 
 
@@ -96,7 +98,7 @@ class LinkedProgram:
     allow_gc: bool | None
     storage_map: Mapping[Variable, Cell]
     need_update_inputs = False
-    """PyTensor's name for what need not be done after a call: `updates`."""
+    """Whether PyTensor must write updates after a call: the program does it itself."""
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class LinkedProgram:
         storage: dict[Variable, Cell],
         updates: Mapping[Variable, Variable],
     ) -> None:
-        """``updates`` are the inputs that change, and what they become."""
+        """``updates`` has the inputs that change, and the variables with their new values."""
         self.journal = Journal()
         self.steps = [self.step(step, division, storage) for step in division.steps]
         self.draws = any(map(draws, division.steps))
@@ -117,7 +119,7 @@ class LinkedProgram:
         self.updates = [(storage[target], storage[source]) for target, source in updates.items()]
 
     def step(self, step: Step, division: Division, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
-        """What runs a step."""
+        """Make the function that runs a step."""
         if isinstance(step, Apply):
             thunk = foreign_step(step, dict(storage))
             return noting(thunk, step, storage, self.journal) if draws(step) else thunk
@@ -125,7 +127,7 @@ class LinkedProgram:
         return make(step, division.functions[step], storage)
 
     def run_all_or_none(self) -> None:
-        """Run the steps. If one fails, generators are what they were before."""
+        """Run the steps. If one fails, restore the generators' states."""
         try:
             self.run()
         except BaseException:
@@ -155,8 +157,8 @@ class LinkedProgram:
 
 
 def native_step(partition: Partition, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
-    """A native function, which reads and writes cells. PyTensor decides on lengths that it refuses, and on results of
-    its own ops that are not of their types."""
+    """Make a native function that reads and writes cells. PyTensor decides on lengths that it refuses, and on results
+    of its own ops that are not of their types."""
     by_pytensor = ByPytensor(partition)
     inputs = [storage[each] for each in partition.inputs]
     outputs = [storage[each] for each in partition.outputs]
@@ -177,14 +179,15 @@ def native_step(partition: Partition, function: ArrayFunction, storage: Mapping[
 
 
 def is_ours(mode: Any) -> bool:
-    """Whether a mode, or the name of one, has our linker."""
+    """Whether a mode, or the mode of a name, has numbagraph's linker."""
     return (
         mode.upper() == MODE if isinstance(mode, str) else isinstance(getattr(mode, "linker", None), NumbagraphLinker)
     )
 
 
 WRONG = ("local_log_erfc",)
-"""PyTensor's rewrites that change results: this one takes powers of integers, which overflow. Ours has another form."""
+"""PyTensor's rewrites that change results: this one takes powers of integers, which overflow. numbagraph has another
+form."""
 
 
 def register() -> None:

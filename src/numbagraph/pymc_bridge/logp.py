@@ -52,7 +52,7 @@ else:  # few models name dimensions
     named_dimensions = Later("numbagraph.pymc_bridge.translations.named_dimensions")
 
 MOST_NAMES = 8
-"""So many variables a message names."""
+"""The largest number of variables that a message names."""
 
 
 class Point:
@@ -123,21 +123,21 @@ def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
 
 
 LIBRARIES = ("abc", "builtins", "pymc.", "pytensor.")
-"""Where the classes of ops are that no user wrote; classes made by a call are in `abc`."""
+"""The packages whose op classes no user wrote; classes made by a call are in `abc`."""
 
 
 DENSITY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)
-"""What samplers call: the size of a point, the point, the gradient, the value, and data."""
+"""The function that samplers call. It takes the size of a point, the point, the gradient, the value, and data."""
 
 FRAMES = 20
-"""Of a stack that PyTensor keeps: its usual 8 no longer reach from an index to the line that has it."""
+"""The frames of a stack that PyTensor keeps: its usual 8 no longer reach from an index to the line that has it."""
 
 
 def density_of(model: Any) -> Variable:
     """The log-density as PyTensor's graph.
 
-    PyTensor asks for the line of each op that it makes, a quarter of the time. None of them is the user's, but where a
-    distribution is.
+    PyTensor records the line of each op that it makes, which takes a quarter of the time. None of these lines is the
+    user's, unless a distribution is.
     """
     kinds = {kind for each in model.basic_RVs for kind in type(each.owner.op).__mro__}
     users = CustomDistRV in kinds or any(not kind.__module__.startswith(LIBRARIES) for kind in kinds)
@@ -164,24 +164,24 @@ def refuse_computed_lengths(graph: Graph) -> None:
 
 
 def as_double(value: Value, variable: Variable) -> Value:
-    """A result as native code hands it over."""
+    """Convert a result to double, as native code returns it."""
     if value.dtype.kind == "c":
         raise UnsupportedOp(f"{describe(variable)} is complex, and samplers keep real numbers only")
     return convert(value, FLOAT64)
 
 
 class Parts:
-    """A model on its way to native code: its point, its data, and graphs of both."""
+    """The parts of a model from which native code is made: its point, its data, and graphs of both."""
 
     def __init__(self, snapshot: Snapshot, *, minibatches: Minibatches | None = None) -> None:
-        """With ``minibatches``, rows that are drawn at random become data."""
+        """``minibatches``: if given, rows that are drawn at random become data."""
         self.minibatches = minibatches
         self.snapshot, self.model, self.freeze = snapshot, snapshot.model, snapshot.freeze
         self.point = Point(snapshot)
         self.inputs: list[Input] = []
-        """Those of the graph that is being made, for the variables of the point."""
+        """The inputs of the graph in progress that are the variables of the point."""
         self.shared: dict[Any, str] = {}
-        """Variables that may change, and what their values are called; some have no names."""
+        """Variables that may change, and the names of their values; some variables have no names themselves."""
         self.failures = Failures()
         self.python_calls = PythonCalls(self.shapes_at_initial_point, self.failures, snapshot.warned)
 
@@ -199,7 +199,7 @@ class Parts:
         return InitialPoint(self.model, self.point.names, jitter=False).values(0)
 
     def shapes_at_initial_point(self, importer: Importer, node: Any) -> list[tuple[int, ...]] | None:
-        """The shapes of what an op gives, once: data that are constant leave no other ones."""
+        """The shapes of an op's results, from one run with the data: constant data allow no others."""
         values = [importer.values[each] for each in node.inputs]
         reached = tuple(each for each in Graph((), tuple(values)).order if isinstance(each, Input))
         given = {**dict(zip(self.inputs, self.beginning, strict=True)), **importer.arrays} if self.freeze else {}
@@ -212,7 +212,8 @@ class Parts:
         return [np.shape(each) for (each,) in storage]
 
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
-        """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
+        """The graph that ``build(values, inputs)`` makes of the variables' values; ``inputs`` are the parts of the
+        point."""
         if "pytensor.xtensor" in sys.modules:
             variables = named_dimensions.without_names(variables)
         if self.minibatches is not None:
@@ -245,7 +246,7 @@ class Parts:
         return self.graph([self.snapshot.density], "logp", build)
 
     def record(self, *graphs: ImportedGraph) -> Record:
-        """What native code reads: shared variables, and what graphs captured."""
+        """The record that native code reads: shared variables, and the arrays that graphs captured."""
         arrays = {name: as_array(each.get_value(borrow=True)) for each, name in self.shared.items()}
         for graph in graphs:
             for name, captured in zip(names_of(graph), graph.captured, strict=True):
@@ -262,7 +263,7 @@ class Parts:
         return VectorFunction(graph, self.point.shapes, results, sizes, record, names, failures=self.failures)
 
     def names(self, graph: ImportedGraph) -> list[str]:
-        """What the inputs of a graph behind the parts of the point are called."""
+        """The names of the inputs of a graph behind the parts of the point."""
         first, last = len(self.point.names), len(graph.inputs) - len(graph.captured)
         return [*(each.name for each in graph.inputs[first:last]), *names_of(graph)]
 
@@ -362,7 +363,7 @@ class CompiledLogp(Public):
         return self._in_numpy(vector) if result is NotImplemented else result
 
     def _follow_shared(self) -> None:
-        """Read what shared variables hold now; rows of minibatches are drawn."""
+        """Read the present contents of shared variables; draw the rows of minibatches."""
         self._minibatches.draw()
         for each, name in self._shared.items():
             value = each.get_value(borrow=True)
@@ -371,7 +372,8 @@ class CompiledLogp(Public):
                 self.function.record.put(name, as_array(value))
 
     def _in_numpy(self, vector: np.ndarray) -> Any:
-        """A check failed: NumPy's interpreter runs into the same trouble, and says where; if not, its results count."""
+        """Evaluate by NumPy after a check has failed: NumPy's interpreter runs into the same error, and names the
+        place; if it does not, its results count."""
         raise_kept()
         graph = self.function.graph
         with np.errstate(all="ignore"):
@@ -387,7 +389,7 @@ class CompiledLogp(Public):
         return np.float64(value), result
 
     def explain(self) -> str:
-        """What the compiler does with the model: rules, loop nests, memory."""
+        """A report on the compiled model: rules, loop nests, memory."""
         special = self.function.special
         arrays = [*self.point.split(np.zeros(self.point.size)), *self.function.arrays]
         report = Report.of_call(special.graph, special.program, special.signature.leaves, arrays)
@@ -399,7 +401,7 @@ class CompiledLogp(Public):
 
 
 def as_array(value: Any) -> np.ndarray:
-    """A shared value as native code reads it."""
+    """A shared value as an array that native code can read."""
     array = np.asarray(value)
     return np.asarray(array, dtype=canonical_dtype(array.dtype), order="C")
 
@@ -448,6 +450,6 @@ def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = Tru
 
 @collector_at_rest
 def restored(pickled: bytes) -> CompiledLogp:
-    """What was pickled, compiled again."""
+    """Compile a pickled model again."""
     snapshot, options = unpickled(pickled)
     return CompiledLogp(snapshot, **options)

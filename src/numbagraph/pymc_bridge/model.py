@@ -95,7 +95,7 @@ def compile_model(
 
 @collector_at_rest
 def restored(pickled: bytes) -> CompiledPyMCModel:
-    """What was pickled, compiled again."""
+    """Compile a pickled model again."""
     snapshot, options = unpickled(pickled)
     adaptation = options.pop("adaptation")
     model = compiled_of(snapshot, **options)
@@ -155,13 +155,13 @@ def compiled_of(snapshot: Snapshot, initial: InitialPoint, var_names: Sequence[s
 
 
 class Recipe(Struct, eq=False):
-    """How a compiled model is made again: a function of what is pickled, and that."""
+    """A pickled model's recipe: a function that makes a compiled model of pickled data, and those data."""
 
     make: Callable[[bytes], Any]
     snapshot: Snapshot
     options: Mapping[str, Any]
     shared: Mapping[Any, str]
-    """Variables that hold data, and what these are called."""
+    """The variables that hold data, and the names of the data."""
 
     def pickled(self, data: Mapping[str, np.ndarray], adaptation: Mapping[str, Any] | None) -> bytes:
         held = {each: data[name] for each, name in self.shared.items()}
@@ -169,7 +169,7 @@ class Recipe(Struct, eq=False):
 
 
 NUDGE = 0.01
-"""How far elements of a point are moved, about, by which the derivative is 0."""
+"""The standard deviation of the random move of those elements of a point by which the derivative is 0."""
 
 
 class Beginning:
@@ -202,7 +202,7 @@ def expanded_graph(parts: Parts, variables: Sequence[Any]) -> ImportedGraph:
 
 
 def transformed_names(model: Any) -> list[str]:
-    """The names of the variables that samplers see in the place of others."""
+    """The names of the variables that samplers see in place of others."""
     return [model.rvs_to_values[each].name for each in model.free_RVs if model.rvs_to_transforms[each] is not None]
 
 
@@ -230,7 +230,7 @@ def check_lengths(parts: Parts, data: Mapping[str, np.ndarray]) -> None:
 
 
 def shapes_of(parts: Parts, graph: ImportedGraph, arrays: Mapping[str, np.ndarray]) -> list[tuple[int, ...]]:
-    """The shapes of a graph's results; where they depend on data, those for the data in ``arrays``."""
+    """The shapes of a graph's results. Where they depend on data, they are those for the data in ``arrays``."""
     if all(isinstance(extent, int) for output in graph.outputs for extent in output.shape):
         return [output.shape for output in graph.outputs]  # type: ignore[misc]
     point = InitialPoint(parts.model, parts.point.names, jitter=False)(0)
@@ -240,7 +240,7 @@ def shapes_of(parts: Parts, graph: ImportedGraph, arrays: Mapping[str, np.ndarra
 def arguments(
     parts: Parts, graph: ImportedGraph, point: np.ndarray, arrays: Mapping[str, np.ndarray]
 ) -> list[np.ndarray]:
-    """What a graph is given: the parts of a point, and data."""
+    """The arguments of a graph: the parts of a point, and data."""
     return [*parts.point.split(point), *(arrays[name] for name in parts.names(graph))]
 
 
@@ -267,7 +267,8 @@ def dimensions(model: Any) -> dict[str, tuple[str, ...]]:
 
 
 def as_nutpie_takes_it(values: Any) -> pd.Index:
-    """Coordinates of the kinds that nutpie knows: other integers as int64, and what is neither number nor time as text.
+    """Convert coordinates to the kinds that nutpie supports: other integers to int64, and anything that is neither
+    number nor time to text.
 
     `sample` puts the model's own in their place.
     """

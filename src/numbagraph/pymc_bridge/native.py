@@ -55,12 +55,13 @@ class VectorSpecialisation(Specialisation, frozen=False):
 
 
 def names_of(graph: ImportedGraph) -> list[str]:
-    """What the arrays that a graph captured are called in a record."""
+    """The names of a graph's captured arrays in a record."""
     return [f"{graph.name} {number}" for number in range(len(graph.captured))]
 
 
 class Record:
-    """Where the arrays are that native code reads: for each its address, its size and its lengths, as nutpie has it."""
+    """A table of the arrays that native code reads: the address, the size and the lengths of each, in nutpie's
+    layout."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         names = list(arrays)
@@ -82,7 +83,7 @@ class Record:
         shared["shape"][name] = array.shape
 
     def held(self, name: str) -> HeldArgument:
-        """Where an array is found in the record."""
+        """The place of an array in the record."""
         fields: Any = self.memory.dtype["shared"].fields
         (addresses, at_address, *_), (lengths, at_lengths, *_) = fields["data"], fields["shape"]
         shape = self.arrays[name].shape
@@ -105,7 +106,7 @@ def parts_of(shapes: Sequence[tuple[int, ...]], vector: int = 0, begin: int = 0)
 def distinct(
     outputs: Sequence[Value], parts: Sequence[VectorPart]
 ) -> tuple[list[Value], list[VectorPart], list[tuple[VectorPart, VectorPart]]]:
-    """Each output once, with its part; and for those that come again, the part that theirs is a copy of."""
+    """Each output once, with its part; and for repeated outputs, pairs of the part to copy and the part to fill."""
     first: dict[Value, VectorPart] = {}
     copies = []
     for output, part in zip(outputs, parts, strict=True):
@@ -117,7 +118,7 @@ def distinct(
 
 
 WATCHER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p)
-"""What native code calls if it fails where no caller is that Python knows: with its code and the point."""
+"""The function that native code calls if it fails where its caller is not Python: it takes the code and the point."""
 
 
 class VectorFunction:
@@ -137,7 +138,7 @@ class VectorFunction:
     ) -> None:
         """The first inputs are the parts of the vector, and the others the arrays of the record with these names.
 
-        ``failures`` hears of calls that fail.
+        ``failures`` records calls that fail.
         """
         self.failures = failures
         self.record = record
@@ -171,9 +172,9 @@ class VectorFunction:
         return library
 
     def told(self, code: int, size: int, address: int) -> int:
-        """Hear that a call has failed, on the thread of the call, and answer what becomes of the sampler.
+        """Handle a failed call, on the thread of the call, and return how the sampler proceeds.
 
-        Without one `ctypes` prints the exception, if there is one.
+        Without a sampler, `ctypes` prints the exception, if there is one.
         """
         error = take_unseen()
         x = np.array((ctypes.c_double * size).from_address(address)) if size else np.zeros(0)
@@ -186,7 +187,7 @@ class VectorFunction:
         return answer
 
     def evaluate(self, x: np.ndarray) -> list[Any]:
-        """The results at a point, by NumPy, which raises what is wrong there."""
+        """Compute the results at a point by NumPy, which raises the error of a failure there."""
         parts = [x[each.begin : each.begin + each.size].reshape(each.shape) for each in self.own_parts]
         with np.errstate(all="ignore"):
             return evaluate(self.graph, [*parts, *self.arrays])
@@ -203,7 +204,7 @@ class VectorFunction:
 
     @cached_property
     def entry(self) -> Callable[[np.ndarray], Any]:
-        """The function for calls from Python, which returns NotImplemented for what it does not take."""
+        """The function for calls from Python, which returns NotImplemented for arguments that it does not take."""
         ones = (self.size == 1,)
         vectors = tuple(Result(FLOAT64, 1) for _ in self.vectors.sizes[1:])
         results = (Result(FLOAT64, 0, "scalar"), *vectors)
@@ -217,5 +218,5 @@ class VectorFunction:
 
 
 def leaf_of(value: Input) -> ArrayLeaf:
-    """How native code passes an input: in C order. What its lengths are, its own type says."""
+    """The layout in which native code takes an input: in C order, with the lengths of the input's own type."""
     return ArrayLeaf(value.dtype, tuple(extent == 1 for extent in value.shape))

@@ -1,4 +1,4 @@
-"""Where a variable of PyTensor comes from: its name, and the line of the user's code."""
+"""The origin of a variable of PyTensor: its name, and the line of the user's code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Origin(Source):
 
 
 def origin_of(node: Apply) -> Origin:
-    """Where an application of an op comes from."""
+    """The origin of an application of an op."""
     return Origin(*_line_of(node.outputs[0]), expression(node.outputs[0]))
 
 
@@ -44,7 +44,7 @@ def _line_of(variable: Variable) -> tuple[str, int]:
 
 
 def copy_lines(pairs: Iterable[tuple[Variable, Variable]]) -> None:
-    """Let the copies of some variables, and what they are computed of, have the lines of their originals.
+    """Give the copies of variables, and the variables that they are computed from, the lines of their originals.
 
     A deterministic variable is a view, and its copy is none.
     """

@@ -1,5 +1,5 @@
-"""What PyTensor leaves out of a log-density: what PyMC computes to and fro between the parameters that a distribution
-may be given by, and what has a factor of 0."""
+"""Simplifications of a log-density that PyTensor makes, too: of conversions to and fro between the parameters that a
+distribution may be given by, and of products with a factor of 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def precision(deviation: Pattern) -> Pattern:
 
 
 def never_negative(x: Value) -> bool:
-    """Whether PyTensor 3 leaves out the absolute value."""
+    """Whether PyTensor 3 would leave out the absolute value of a value."""
     return floating(x) and is_op(x, "exp", "expit", "square")
 
 
@@ -33,7 +33,7 @@ PARAMETRISATIONS = RuleSet(
     ],
     exact=False,
 )
-"""Two functions that undo each other, before other rules look at either alone."""
+"""Rules that remove two functions which undo each other, before other rules apply to either alone."""
 
 
 CANCELLATIONS = RuleSet(
@@ -46,7 +46,7 @@ CANCELLATIONS = RuleSet(
     ],
     exact=False,
 )
-"""What PyTensor cancels, too, once functions are in their canonical form.
+"""Cancellations that PyTensor makes, too, once functions are in their canonical form.
 
 Where a factor is known to be 0, it does not ask if the other one is infinite, as at the ends of a support:
 ``(alpha - 1) * log(x)`` of an exponential distribution, given as one of Weibull's.

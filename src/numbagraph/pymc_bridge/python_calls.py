@@ -36,13 +36,14 @@ class PythonCalls:
 
     def __init__(self, probe: Shapes, failures: Failures, warned: set[str]) -> None:
         self.probe = probe
-        """The shapes of results, for an op that says nothing about them."""
+        """Finds the shapes of results by a run, for an op that does not infer them."""
         self.failures = failures
         self.known: dict[Any, Callback] = {}
         self.warned = warned
 
         self.expected: dict[Variable, tuple[Extent, ...]] = {}
-        """The shapes that results must have, whatever their types say: of a derivative, that of what it is taken by."""
+        """The shapes that results must have, whatever their types say: a derivative has the shape of the variable that
+        it is taken by."""
 
     def __call__(self, importer: Importer, node: Apply) -> list[Value] | None:
         """The results of an application; None if it is not one of arrays, or has no Python code."""
@@ -79,7 +80,7 @@ class PythonCalls:
             )
 
     def callback(self, node: Apply, inputs: Sequence[Kind], outputs: Sequence[Kind]) -> Callback:
-        """That of an equal op, if it was met before: derivatives ask for the op's results once more."""
+        """The callback of an op, or that of an equal op: derivatives use the op's results once more."""
         key = (node.op, *inputs, *outputs)
         if key not in self.known:
             perform = Perform(node, self.failures)
@@ -91,8 +92,8 @@ class PythonCalls:
         """The shapes of the results: as they must be, as their types have them, as the op infers them, or as they were
         once.
 
-        PyTensor does not look whether they are. A type that an operand has may be no more than ``x.type()``, so the op
-        is asked.
+        PyTensor does not check them. A type that an operand has may be no more than ``x.type()``, so then the op infers
+        them.
         """
         if all(each in self.expected for each in node.outputs):
             return [self.expected[each] for each in node.outputs]
@@ -141,7 +142,7 @@ def length_of(importer: Importer, length: Any) -> Extent:
 
 
 class OpCallback(Callback):
-    """A callback that is an op of PyTensor."""
+    """A callback that runs an op of PyTensor."""
 
     promise = (
         "its type, or its infer_shape, or its derivative's argument says {}: let make_node of the op give its results "
@@ -150,7 +151,7 @@ class OpCallback(Callback):
 
 
 class Perform:
-    """What an op's Python code computes, of arrays."""
+    """Runs an op's Python code on arrays."""
 
     def __init__(self, node: Apply, failures: Failures) -> None:
         self.node, self.failures = node, failures
@@ -168,7 +169,7 @@ class Perform:
 
 
 class Derivative(Struct, eq=False):
-    """The derivative that an op gives, which is a graph of PyTensor, imported where it is asked for."""
+    """The derivative of an op, which is a graph of PyTensor. It is imported when it is needed."""
 
     calls: PythonCalls
     importer: Importer

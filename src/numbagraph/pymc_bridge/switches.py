@@ -1,7 +1,8 @@
-"""What a switch leaves out of a derivative stays out of it, whatever the other branch comes to.
+"""Rules that keep the terms which a switch leaves out of a derivative out of it, whatever the other branch evaluates
+to.
 
 The derivative of a branch is 0 where it is not taken, and the chain rule multiplies that by derivatives that may be
-infinite there: ``switch(x > 0, log(x), x)``, tails of normal distributions. PyTensor, too, moves what is chosen behind
+infinite there: ``switch(x > 0, log(x), x)``, tails of normal distributions. PyTensor, too, moves choices behind
 products and quotients (`local_mul_switch_sink`, `local_div_switch_sink`), of values as of derivatives.
 """
 
@@ -20,7 +21,7 @@ from numbagraph.rewrite.patterns import where
 
 @node_rule(lambda op: op.name == "sum" or op.kind == "view", of_named_op, operands=("where",))
 def whole_arrays(node: Node) -> Value | None:
-    """An array that is left out as a whole: so is its sum, and what is viewed of it."""
+    """Leave out an array as a whole, and with it its sum and its views."""
     chosen, *rest = node.inputs
     assert isinstance(chosen, Node)
     condition, x, y = chosen.inputs

@@ -138,7 +138,8 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
 
 
 def without_replacement(key: Any, count: Any, shape: tuple[Any, ...], chances: Any) -> Any:
-    """Efraimidis, Spirakis: Weighted random sampling with a reservoir (2006), by logarithms."""
+    """Positions drawn without replacement. Efraimidis, Spirakis: Weighted random sampling with a reservoir (2006), by
+    logarithms."""
     number: Any = 1
     for length in shape:
         number = number * length

@@ -22,7 +22,7 @@ def unit(key: Any, shape: Any, dtype: np.dtype) -> Any:
 
 
 def open_unit(key: Any, shape: Any, dtype: np.dtype) -> Any:
-    """The same, with the least positive number in the place of 0."""
+    """Numbers above 0 and below 1: those of `unit`, with the least positive normal number in place of 0."""
     return np.maximum(unit(key, shape, dtype), np.finfo(dtype).tiny)
 
 

@@ -17,9 +17,9 @@ from numbagraph.tracing.tracer import Tracer
 INTEGERS = tuple(np.dtype(f"{kind}int{width}") for kind in ("", "u") for width in (8, 16, 32, 64))
 FLOAT64 = np.dtype(np.float64)
 FEW = 10.0
-"""Counts of a smaller mean are searched for from 0 on."""
+"""The mean below which a count is searched for from 0 on."""
 MOST = 200
-"""Such a count is less, or the probability is less than the least uniform number by far."""
+"""A bound of such counts: the probability of larger ones is less than the least uniform number by far."""
 HALF = np.uint64(32)
 LOWER = np.uint64(2**32 - 1)
 
@@ -87,7 +87,7 @@ def randint(key: Any, shape: Any = None, minval: Any = 0, maxval: Any = 2, dtype
 
 
 def as_integers(given: Any, wide: np.dtype) -> Any:
-    """A bound in the dtype in which bounds are compared, which must have it."""
+    """Convert a bound to the dtype in which bounds are compared, which must be able to hold it."""
     array: Any = given if isinstance(given, Tracer) else np.asarray(given)
     if array.dtype.kind not in "iu":
         raise TypeError(f"randint: bounds are integers, not {array.dtype}")
@@ -154,7 +154,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = np.int64) -> Any:
 
 
 def geometric(key: Any, p: Any, shape: Any = None) -> Any:
-    """How many trials it takes to the first success.
+    """Numbers of trials up to the first success, from the geometric distribution.
 
     Parameters
     ----------
@@ -188,8 +188,8 @@ def geometric(key: Any, p: Any, shape: Any = None) -> Any:
 
 
 def searched(key: Any, shape: Shape, first: Any, ratio: Any) -> Any:
-    """The least count whose distribution function is above a uniform number. Its probability is ``first`` of 0, and
-    ``ratio(k)`` times that of ``k - 1`` of others."""
+    """The least count whose distribution function is above a uniform number. The probability of 0 is ``first``, and
+    that of ``k`` is ``ratio(k)`` times that of ``k - 1``."""
     number = unit(key, shape, FLOAT64)
 
     def goes_on(step: Any, rest: Any, chance: Any, _: Any) -> Any:
@@ -251,7 +251,7 @@ def poisson(key: Any, lam: Any, shape: Any = None) -> Any:
 
 
 def transformed_poisson(key: Any, shape: Shape, lam: Any, is_absent: Any) -> Any:
-    """Algorithm PTRS, for means of 10 at least. What is absent is taken at once."""
+    """Draw by algorithm PTRS, for means of 10 at least. Absent elements are accepted at once."""
     b = 0.931 + 2.53 * np.sqrt(lam)
     a = -0.059 + 0.02483 * b
     inverse, least = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
@@ -272,7 +272,8 @@ def absent(proposal: tuple[Any, Any], is_absent: Any) -> tuple[Any, Any]:
 
 
 def hats(key: Any, shape: Shape, a: Any, b: Any, mean: Any) -> tuple[Any, ...]:
-    """A uniform number, how far another one is from its ends, and the count that this one becomes."""
+    """Return a uniform number, the distance of another one from the ends of its range, and the count that this other
+    one becomes."""
     first, second = split(key)
     u, v = unit(first, shape, FLOAT64) - 0.5, open_unit(second, shape, FLOAT64)
     middle = np.maximum(0.5 - abs(u), 2.0**-53)
@@ -280,7 +281,7 @@ def hats(key: Any, shape: Shape, a: Any, b: Any, mean: Any) -> tuple[Any, ...]:
 
 
 def rejected(v: Any, middle: Any, least: Any, inverse: Any, a: Any, b: Any, limit: Any) -> Any:
-    """Whether a count is not taken whose probability has the logarithm ``limit``."""
+    """Whether a count is rejected whose probability has the logarithm ``limit``."""
     is_sure = (middle >= 0.07) & (v <= least)
     return ~is_sure & (np.log(v * inverse / (a / (middle * middle) + b)) > limit)
 
@@ -335,7 +336,8 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None) -> Any:
 
 
 def transformed_binomial(key: Any, shape: Shape, n: Any, p: Any, is_absent: Any) -> Any:
-    """Algorithm BTRS, for means of 10 at least, and probabilities up to 1/2. What is absent is taken at once."""
+    """Draw by algorithm BTRS, for means of 10 at least, and probabilities up to 1/2. Absent elements are accepted at
+    once."""
     deviation = np.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
@@ -359,7 +361,8 @@ def transformed_binomial(key: Any, shape: Shape, n: Any, p: Any, is_absent: Any)
 
 
 def stirling(count: Any) -> Any:
-    """What Stirling's formula lacks of the logarithm of a factorial, with ``count + 1`` for the number."""
+    """The difference between the logarithm of the factorial of ``count`` and Stirling's formula, in which the number is
+    ``count + 1``."""
     next_ = count + 1
     square = next_ * next_
     small = special.gammaln(np.minimum(next_, 11.0)) - (

@@ -150,7 +150,7 @@ def as_key(given: Any) -> tuple[Any, Any]:
 
 
 def as_counter(given: Any, what: str) -> Any:
-    """An integer as 64 bits."""
+    """Convert an integer to 64 bits."""
     if isinstance(given, (Tracer, np.ndarray, np.generic)):
         if given.ndim or given.dtype.kind not in "iu":
             raise TypeError(f"{what} is an integer, not {given.dtype} of {given.ndim} dimensions")
@@ -202,8 +202,8 @@ def float_dtype(dtype: Any) -> np.dtype:
 
 
 def fitted(shape: Any, dtype: np.dtype, *given: Any) -> tuple[Any, ...]:
-    """The shape of what is drawn, and the parameters in a dtype. Without a shape it is that to which they broadcast;
-    to one that is asked for they must fit."""
+    """Return the shape of the drawn array, and the parameters in a dtype. Without ``shape`` it is the shape to which
+    they broadcast; otherwise they must broadcast to ``shape``."""
     parameters = [xp.asarray(each, dtype) for each in given]
     if shape is None:
         common = np.broadcast_arrays(*parameters)[0].shape if parameters else ()
@@ -223,7 +223,8 @@ def repeated(goes_on: Callable[..., Any], step: Callable[..., Any], state: Seque
 
 
 def first_accepted(key: Any, shape: Shape, dtype: np.dtype, propose: Callable[[Any], tuple[Any, Any]]) -> Any:
-    """The first number that is accepted, for each element: ``propose(key)`` gives numbers, and which are rejected.
+    """The first accepted number for each element: ``propose(key)`` returns numbers, and a mask of those that are
+    rejected.
 
     A comparison with NaN rejects nothing, so that the loop ends.
     """

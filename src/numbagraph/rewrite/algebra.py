@@ -219,12 +219,12 @@ def sign_of_diagonals(a: Value) -> Value:
 
 
 def logarithm_of_size(a: Value) -> Value:
-    """Without the determinant, which overflows."""
+    """The logarithm of a determinant's magnitude, without the determinant, which may overflow."""
     return slogdet(a)[1]
 
 
 def logarithm_of_determinant(a: Value) -> Value:
-    """NaN where the determinant is negative, as the logarithm is."""
+    """The logarithm of a determinant; NaN where the determinant is negative."""
     sign, size = slogdet(a)  # type: ignore[misc]
     return size + registry["where"](registry["less"](sign, 0), np.asarray(np.nan, a.dtype)[()], 0)
 

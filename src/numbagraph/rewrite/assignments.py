@@ -25,7 +25,8 @@ def assignments_in_turn(graph: Graph) -> Graph:
     mapped: dict[Value, Value] = {}
 
     def renewed(value: Value) -> Value:
-        """The inputs of a value have been renewed, and so have those of what it is begun with, which it has as well."""
+        """Rebuild a value whose inputs have been rebuilt, and so have those of the shorter assembly that it begins
+        with: these are among its own inputs."""
         if value not in mapped:
             mapped[value] = value
             if isinstance(value, Node):
@@ -48,7 +49,7 @@ def assignments_in_turn(graph: Graph) -> Graph:
 
 
 def begun(node: Node, assemblies: Collection[Value]) -> Node | None:
-    """Of the assembled arrays of a graph the one that has most of the first pieces of another one, and no others."""
+    """The longest other assembly of a graph whose pieces are the first pieces of this one."""
     base, pieces = taken_apart(node)
     for count in range(len(pieces) - 1, 0, -1):
         found = assembled(base, pieces[:count])

@@ -1,5 +1,5 @@
-"""Dimensions of a batch that are of no use: what is one matrix for all elements is factored, multiplied and solved with
-once, for all of them together."""
+"""Batch dimensions that are not needed: a matrix that is the same for all elements is factored, multiplied and solved
+with once, for all elements together."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from numbagraph.rewrite.facts import is_op
 from numbagraph.rewrite.patterns import expand_dims, matmul
 
 SOLUTIONS = ("solve_factored", "solve_triangular", "solve_tridiagonal", "solve_banded", "solveh_banded")
-"""Ops whose last operand is the right-hand side of a system that the others stand for."""
+"""The ops whose last operand is the right-hand side of a system that their other operands represent."""
 
 
 @node_rule(lambda op: op.kind in ("core op", "product"), lambda heads: True)
 def without_batch(node: Node) -> Value | None:
-    """A call on what is no batch, or repeats elements; its result is repeated where it was."""
+    """Apply an op to operands without batch dimensions along which they repeat elements, and repeat the result
+    instead."""
     inputs = [single(value, rank) for value, rank in zip(node.inputs, ranks_of(node), strict=True)]
     return None if inputs == list(node.inputs) else node.op.bind(*inputs, **node.attrs)
 
 
 def ranks_of(node: Node) -> tuple[int, ...]:
-    """How many dimensions of each operand are not those of the batch."""
+    """The number of core dimensions of each operand, which are not those of the batch."""
     assert isinstance(node.op.lower, Routine)
     return node.op.lower.operands
 
@@ -53,7 +54,7 @@ def multiplies_vectors(left: Value, right: Value, transposed: Flags) -> bool:
 
 
 def matrix_times_vectors(left: Value, right: Value, transposed: Flags) -> Value:
-    """As a product of matrices, whose rows the vectors are."""
+    """Multiply vectors as the rows of one matrix by another matrix."""
     vectors = squeeze_at(right, [right.ndim - (2 if transposed[1] else 1)])
     return expand_dims(matrix_product(vectors, left, (False, not transposed[0])), axes=(-1,))
 
@@ -83,7 +84,7 @@ def product_over_batch(left: Value, right: Value) -> Value:
 
 @node_rule(lambda op: op.name in SOLUTIONS, lambda heads: True)
 def solve_together(node: Node) -> Value | None:
-    """One system for a batch of right-hand sides, which become the columns of one."""
+    """Solve one system for a batch of right-hand sides, which become the columns of one matrix."""
     *system, right = node.inputs
     ranks = ranks_of(node)
     if right.ndim == 2 or any(each.ndim > rank for each, rank in zip(system, ranks, strict=False)):

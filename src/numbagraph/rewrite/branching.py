@@ -1,8 +1,8 @@
 """A choice between two numbers that take long to compute is a branch: only the one that is chosen is computed.
 
-NumPy computes both operands of ``where(condition, x, y)``. Nobody sees that of what nothing else needs and what raises
-no error, so it moves into a branch. What may fail stays where it is, and so does what something else reads. Elements of
-arrays are chosen one by one, in the loop that computes them.
+NumPy computes both operands of ``where(condition, x, y)``. The difference is not visible for values that nothing else
+needs and that raise no error, so they move into a branch. A value that may fail stays where it is, and so does one that
+something else reads. Elements of arrays are chosen one by one, in the loop that computes them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from numbagraph.rewrite.engine import is_length
 WORTH = 1000.0
 """The cost of an operand, in additions, from which a branch is worth it: a hundred exponentials cost that."""
 LENGTH = 100.0
-"""What a length that is not known counts as, and how many steps a loop takes."""
+"""The length that is assumed for a length that is not known, and the number of steps that is assumed for a loop."""
 REPEATED = 8.0
 """The cost of an element up to which a branch computes it again, rather than read it from memory."""
 
 Uses = dict[Value, list[tuple[Value | None, int]]]
-"""What uses each value, and as which operand."""
+"""The users of each value: nodes, or None, and the position of the operand."""
 Way = tuple[Value, int]
-"""The condition of choices, and which of their operands."""
+"""The condition of choices, and the number of one of their operands."""
 
 
 def branching_choices(graph: Graph) -> Graph:
@@ -40,7 +40,8 @@ def branching_choices(graph: Graph) -> Graph:
 
 
 def branching_values(values: Sequence[Value], points: Collection[Value] | None = None) -> list[Value]:
-    """The same of values. What moves depends on ``points``, if there are any: something around may need the rest."""
+    """Values with a branch in place of each choice of a number whose operands are expensive. With ``points``, only
+    values that depend on these move into a branch: code around may need the rest."""
     values = list(values)
     while (found := branches_in(toposort(values), values, points)) is not None:
         values = substitute(values, found)
@@ -50,7 +51,7 @@ def branching_values(values: Sequence[Value], points: Collection[Value] | None =
 def branches_in(
     order: Sequence[Value], roots: Sequence[Value], points: Collection[Value] | None
 ) -> Mapping[Value, Value] | None:
-    """What takes the place of the choices by one condition, the last one in order whose operands are worth it."""
+    """Replacements for the choices by one condition, the last one in order whose operands are worth a branch."""
     if not any(isinstance(each, Node) and (each.ndim or each.op.kind == "control") for each in order):
         return None
     choices: dict[Value, list[Node]] = defaultdict(list)
@@ -84,14 +85,14 @@ def conditions_worth_it(order: Sequence[Value], uses: Uses) -> list[Value]:
 
 
 def owner_of(by: Value | None, place: int, owners: Mapping[Value, Way | None]) -> Way | None:
-    """The condition and the operand of the choice that one use of a value is for."""
+    """The condition and the operand of the choice that a use of a value is for."""
     if isinstance(by, Node) and is_choice(by) and place:
         return by.inputs[0], place
     return None if by is None else owners.get(by)
 
 
 def dependents(order: Sequence[Value], points: Collection[Value]) -> list[Value]:
-    """What of some values, in their order, is computed from others."""
+    """The values, in their order, that are among ``points`` or computed from them."""
     found = set(points)
     for value in order:
         if isinstance(value, Node) and not found.isdisjoint(value.inputs):
@@ -106,7 +107,7 @@ def is_choice(node: Node) -> bool:
 
 
 def independent(nodes: Sequence[Node]) -> list[Node]:
-    """Those of some nodes, in order, that depend on none of the others."""
+    """The nodes, in order, that depend on none of the others."""
     found: list[Node] = []
     for node in nodes:
         stack, seen = list(node.inputs), set[Value]()
@@ -121,7 +122,8 @@ def independent(nodes: Sequence[Node]) -> list[Node]:
 
 
 def uses_in(order: Sequence[Value], roots: Sequence[Value]) -> Uses:
-    """Where each value is used: by what, and as which operand. Results, and lengths of others, have uses of no node."""
+    """The uses of each value: the node, and the position of the operand. Results, and lengths of other values, have
+    uses by None."""
     uses: Uses = defaultdict(list)
     for each in roots:
         uses[each].append((None, 0))
@@ -135,7 +137,7 @@ def uses_in(order: Sequence[Value], roots: Sequence[Value]) -> Uses:
 
 
 def of_operand(nodes: Collection[Node], number: int, order: Sequence[Value], uses: Uses) -> set[Node]:
-    """What only the operand of this number of some choices is computed from, and may be left out."""
+    """The nodes that only one operand of the choices needs, and that may be left out where it is not chosen."""
     found: set[Node] = set()
     for value in reversed(order):
         is_free = all(by in found or (by in nodes and place == number) for by, place in uses[value])
@@ -145,12 +147,12 @@ def of_operand(nodes: Collection[Node], number: int, order: Sequence[Value], use
 
 
 def may_move(node: Node) -> bool:
-    """Whether a value may be computed in a branch alone. Lengths are known around it."""
+    """Whether a value may be computed in a branch alone. Lengths are known around the branch, so they may not."""
     return is_harmless(node) and not is_length(node) and not late_lengths([node, *node.inputs])
 
 
 def is_harmless(node: Node) -> bool:
-    """Whether nobody sees that a value is not computed."""
+    """Whether it makes no visible difference if a value is not computed."""
     if node.op.kind == "control":
         regions = regions_of(node)
         nodes = [each for region in regions for each in region.order if isinstance(each, Node)]
@@ -161,7 +163,7 @@ def is_harmless(node: Node) -> bool:
 
 
 def cost_of(node: Node) -> float:
-    """What a value costs, in additions. Numbers cost nothing beside arrays."""
+    """The cost of a value, in additions. Numbers count as free beside arrays."""
     if node.op.kind == "control":
         inner = [each for region in regions_of(node) for each in region.order if isinstance(each, Node)]
         return steps_of(node) * sum(cost_of(each) or each.op.cost for each in inner)
@@ -172,7 +174,7 @@ def cost_of(node: Node) -> float:
 
 
 def steps_of(node: Node) -> float:
-    """How often a loop or a branch runs what it holds, about."""
+    """A rough number of times that a loop or a branch runs its regions."""
     if node.op.name == "switch":
         return 1.0
     length = node.inputs[0]
@@ -180,7 +182,7 @@ def steps_of(node: Node) -> float:
 
 
 def elements(extents: Sequence[Extent | float]) -> float:
-    """How many elements there are, about."""
+    """A rough number of elements of a shape."""
     count = 1.0
     for extent in extents:
         length = shapes.resolve(extent) if isinstance(extent, Value) else extent
@@ -208,7 +210,8 @@ def branches(nodes: Sequence[Node], moved: Sequence[Collection[Node]]) -> dict[V
 
 
 def without_casts(condition: Value) -> Value:
-    """A truth value, whether it is Python's or NumPy's: one condition has one number then."""
+    """A truth value without conversions between those of Python and of NumPy, so that equal conditions are one
+    value."""
     while isinstance(condition, Node) and condition.op.name == "cast" and condition.inputs[0].dtype == BOOL:
         (condition,) = condition.inputs
     return condition

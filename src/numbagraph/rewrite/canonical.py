@@ -246,7 +246,7 @@ def any_repeated(heads: Sequence[Any]) -> bool:
 
 @node_rule(lambda op: op.kind == "elementwise", any_repeated, operands=REPEATS)
 def compute_before_repeating(node: Node) -> Value | None:
-    """An elementwise op on what is not repeated yet; the result is."""
+    """Apply an elementwise op before its operand is repeated, and repeat the result."""
     operand = node.inputs[0]
     if len(node.inputs) == 1 and is_op(operand, "expand_dims"):
         return expand_dims(node.op.bind(*operand.inputs, **node.attrs), **operand.attrs)
@@ -262,7 +262,7 @@ def merged_axes(x: Value, inner: tuple[int, ...], outer: tuple[int, ...]) -> tup
 
 
 def shifted(axis: int, removed: tuple[int, ...]) -> int:
-    """Where an axis is, counted from the right, once others are gone."""
+    """The position of an axis, counted from the right, once the axes ``removed`` are gone."""
     return axis + sum(1 for each in removed if each > axis)
 
 
@@ -322,7 +322,7 @@ def is_repeated(node: Node) -> bool:
 
 
 def reduced_once(node: Node) -> Value:
-    """The same reduction, each repeated element taken once."""
+    """Reduce over each repeated element once."""
     repeated, axes = node.inputs[0], repeated_axes(node)
     assert isinstance(repeated, Node)
     rest = tuple(shifted(axis, axes) for axis in node.attrs["axes"] if axis not in axes)
@@ -335,7 +335,8 @@ def reduced_once(node: Node) -> Value:
 
 
 def times_count(total: Value, node: Node) -> Value:
-    """The sum of ``total``, repeated. Of no repetitions it is 0, even if ``total`` is infinite, and no sum is -0.0."""
+    """Multiply a sum by its number of repetitions. Without any it is 0, even if ``total`` is infinite, and it is never
+    -0.0."""
     count = shapes.product([node.inputs[0].shape[axis] for axis in repeated_axes(node)])
     if isinstance(total, Constant) and np.all(np.isfinite(total.data)):
         return total * count if np.all(total.data > 0) else total * count + 0
@@ -383,7 +384,7 @@ REDUCTIONS = (
 
 @node_rule(lambda op: op.kind == "identity", lambda heads: True)
 def forget_identity(node: Node) -> Value:
-    """What only differentiation asks for."""
+    """Replace an identity op, which only differentiation needs, by its operand."""
     return identity_operand(node)
 
 
@@ -407,4 +408,4 @@ RULES = (
 
 CANONICALISE = RuleSet("canonicalise", [forget_identity, *RULES])
 BEFORE_GRADIENT = RuleSet("canonicalise", RULES)
-"""What only differentiation asks for is still there."""
+"""The simplifications before differentiation, which keep identity ops."""

@@ -15,14 +15,14 @@ from numbagraph.ir.values import Constant, Node, Value, toposort
 from numbagraph.rewrite.engine import node_rule
 
 CHEAP = 1.0
-"""The cost of an op up to which it is computed whether it is needed or not."""
+"""The cost of an op up to which it is computed whether its result is needed or not."""
 MOST = 12
-"""Operations in a branch that becomes part of a condition."""
+"""The largest number of operations in a branch that becomes part of a condition."""
 
 
 @node_rule(lambda op: op.name == "switch", lambda heads: True)
 def condition_of_branches(node: Node) -> Value | None:
-    """A choice of two truth values, without the branch."""
+    """Compute a choice of two truth values without a branch."""
     branches: tuple[Graph, ...] = node.attrs["branches"]
     result: int = node.attrs["result"]
     if node.dtype != BOOL or node.ndim or len(branches) != 2 or any(each.guards for each in branches):
@@ -53,7 +53,7 @@ def is_cheap(output: Value) -> bool:
 
 
 def is_division_by_constant(node: Node) -> bool:
-    """Whether a node is a shift or a product to the processor."""
+    """Whether the processor computes a division as a shift or a product."""
     if node.op.name not in ("floor_divide", "remainder") or node.dtype != INT64:
         return False
     divisor = node.inputs[1]
@@ -61,7 +61,7 @@ def is_division_by_constant(node: Node) -> bool:
 
 
 def chosen(test: Value, no: Value, yes: Value) -> Value:
-    """`where`, as a condition of which the parts can be seen."""
+    """Build `where` as a condition whose parts later passes can analyse."""
     if yes is test or is_known(yes, True):
         return registry["logical_or"](test, no)
     if no is test or is_known(no, False):

@@ -1,4 +1,5 @@
-"""What `NUMBAGRAPH_CHECK` asks for: passes that keep types (1), and values on a call's own arguments (2)."""
+"""The checks that `NUMBAGRAPH_CHECK` turns on: that passes keep types (1), and also that they keep values on a call's
+own arguments (2)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from numbagraph.transforms.interpret import effects, evaluate
 
 
 def check_level() -> int:
-    """How much ``NUMBAGRAPH_CHECK`` asks for: 1 verifies types after each pass, 2 values on each call as well."""
+    """The level of checks in the variable ``NUMBAGRAPH_CHECK``: 1 verifies types after each pass, 2 values on each call
+    as well."""
     given = os.environ.get("NUMBAGRAPH_CHECK") or "0"
     if given not in ("0", "1", "2"):
         raise ValueError(f"the environment variable NUMBAGRAPH_CHECK is 0, 1 or 2, not {given!r}")
@@ -26,7 +28,7 @@ def check_level() -> int:
 
 
 TOLERANCE = {np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
-"""How far values may move through a pass, relative to the largest; 1e-6 for dtypes that are not named."""
+"""The largest change of a value by a pass, relative to the largest value; 1e-6 for dtypes that are not listed."""
 
 
 def verify_types(graph: Graph, stage: str) -> None:
@@ -41,7 +43,8 @@ def verify_types(graph: Graph, stage: str) -> None:
 
 
 def check_values(stages: Iterable[Stage], arrays: Sequence[Any]) -> None:
-    """Run the graph as it was before and after each pass with NumPy; name the first rule that changed a result.
+    """Run the graph as it was before and after each pass with NumPy; raise an error that names the first rule that
+    changed a result.
 
     A pass that is not exact (it makes results better) may turn what is not finite into something else.
     """

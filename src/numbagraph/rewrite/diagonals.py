@@ -23,7 +23,7 @@ def assigned_diagonals(graph: Graph) -> Graph:
 
 
 def with_assigned_diagonals(roots: list[Value]) -> list[Value]:
-    """The same of values."""
+    """Values, with such an assignment for each root that is a matrix of its diagonal."""
     replaced: dict[Value, Value] = {
         each: assigned(each) for each in roots if isinstance(each, Node) and is_matrix_of_diagonal(each)
     }
@@ -31,7 +31,7 @@ def with_assigned_diagonals(roots: list[Value]) -> list[Value]:
 
 
 def is_matrix_of_diagonal(node: Node) -> bool:
-    """Whether ``numpy.diag`` of a vector made it, on whichever diagonal."""
+    """Whether a node is ``numpy.diag`` of a vector, on any diagonal."""
     if node.op.name != "where" or node.ndim != 2 or not shapes.same(*node.shape):
         return False
     condition, inside, outside = node.inputs

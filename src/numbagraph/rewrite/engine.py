@@ -24,7 +24,8 @@ from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite.patterns import Application, Bindings, Head, Template, alternatives, head_of
 
 LONGEST_CHAIN = 1000
-"""Firings on what became of one node; more can only be rules that undo each other or grow without end."""
+"""The largest number of rules that fire one after the other on one node; more can only be rules that undo each other or
+grow without end."""
 
 
 class RewriteError(RuntimeError):
@@ -32,7 +33,7 @@ class RewriteError(RuntimeError):
 
 
 class Rule:
-    """Anything that may replace a node. ``name`` and ``source`` are for people."""
+    """A rule that may replace a node. ``name`` and ``source`` are for messages."""
 
     source: Source
 
@@ -42,12 +43,12 @@ class Rule:
 
     @cached_property
     def repeats(self) -> bool:
-        """Whether it is about nodes alone that have one value for several operands."""
+        """Whether the rule applies only to nodes that have one value for several operands."""
         return False
 
     @property
     def waits(self) -> bool:
-        """Whether it is about an op whose module nobody has imported, so that no graph has it."""
+        """Whether the rule is about an op whose module has not been imported, so that no graph has it."""
         return False
 
     def __repr__(self) -> str:
@@ -55,23 +56,25 @@ class Rule:
 
     @property
     def op(self) -> Op | None:
-        """The op that it is about; None if `concerns` says of which ones it is."""
+        """The op that the rule is about; None if `concerns` decides."""
         return None
 
     def heads(self) -> frozenset[Head]:
-        """The heads of operands that make a difference to it."""
+        """The heads of operands that the rule distinguishes."""
         raise NotImplementedError
 
     def concerns(self, op: Op) -> bool:
-        """Whether it is about nodes of ``op``. Asked once for each op."""
+        """Whether the rule is about nodes of ``op``. It is called once for each op."""
         return op is self.op
 
     def accepts(self, heads: Sequence[Head]) -> bool:
-        """Whether nodes on operands with these heads are worth a try. Asked once for each combination."""
+        """Whether the rule may apply to nodes whose operands have these heads. It is called once for each
+        combination."""
         raise NotImplementedError
 
     def apply(self, node: Node) -> Any:
-        """What replaces ``node``, or None. A number is a constant of the node's type, a smaller shape is broadcast."""
+        """Return a replacement for ``node``, or None. A number becomes a constant of the node's type, a smaller shape
+        is broadcast."""
         raise NotImplementedError
 
 
@@ -81,7 +84,7 @@ def source_of(function: Callable[..., Any]) -> Source:
 
 
 class PatternRule(Rule):
-    """What matches the pattern, on a condition, becomes the replacement."""
+    """A rule that replaces nodes which match a pattern and meet a condition."""
 
     def __init__(
         self,
@@ -231,7 +234,7 @@ class RuleSet:
         self.rules = tuple(rules)
         self.exact = exact
         self._known = 0
-        """How many ops were declared when the following was found: rules may have waited for others."""
+        """The number of ops that had been declared when the tables were built: rules may have waited for others."""
         self._by_op: dict[Op | None, list[tuple[int, Rule]]] = {}
         self._about: dict[Op, About] = {}
 
@@ -308,7 +311,8 @@ class Rewriter:
         self._done: dict[Value, Value] = {each: each for each in opaque_values()}
         self._after_loops: dict[Value, bool] = {}
         self._regions: dict[int, tuple[Graph, Graph]] = {}
-        """What became of each region, by its identity: the results of a loop are nodes of their own."""
+        """The rewritten region of each region, by its identity: the results of a loop are nodes of their own, but share
+        its regions."""
         self._replaced: dict[Value, Rewrite] = {}
         """Values that a rule has replaced, while the replacement is rewritten in turn."""
 
@@ -339,8 +343,8 @@ class Rewriter:
         return done[root]
 
     def _follows_from_loop(self, value: Value) -> bool:
-        """Whether a length is computed from what a loop or a branch gives, which is rewritten: its other results are
-        too, and it is to run once."""
+        """Whether a length is computed from a result of a loop or a branch. It is rewritten then, as the other results
+        are, so that the loop runs once."""
         known, stack = self._after_loops, [value]
         while stack:
             each = stack[-1]
@@ -354,7 +358,7 @@ class Rewriter:
         return known[value]
 
     def _sources(self, node: Node) -> Sequence[Value]:
-        """What must be rewritten before ``node``: its inputs, and computed lengths in its type."""
+        """The values that must be rewritten before ``node``: its inputs, and computed lengths in its type."""
         lengths = [extent for extent in node.type.shape if type(extent) is Node]
         return (*node.inputs, *lengths) if lengths else node.inputs
 
@@ -375,7 +379,7 @@ class Rewriter:
         return (applied.replacement,)
 
     def _close(self, value: Value) -> None:
-        """A replacement is rewritten: it stands for the value from now on."""
+        """Let a rewritten replacement stand for the value from now on."""
         applied = self._replaced.pop(value)
         if applied.replacement not in self._done:
             raise self._endless(applied)  # it depends on what it replaces
@@ -387,7 +391,7 @@ class Rewriter:
         return RewriteError(f"rules that never come to an end: {last}; before it: {', '.join(chain[-5:])}")
 
     def _rebuild(self, node: Node) -> Node:
-        """The same operation on the rewritten inputs. Its type is what it was: rules keep types."""
+        """Apply the same operation to the rewritten inputs. Its type stays: rules keep types."""
         done = self._done
         inputs = tuple([done[each] for each in node.inputs])
         attributes = node.attributes
@@ -399,8 +403,8 @@ class Rewriter:
             return make_node(node.op, inputs, attributes, lambda: self._rewritten_type(node.type))
 
     def _inner(self, item: object) -> object:
-        """Regions of a node are rewritten along. What a rule requires there of lengths was required when the region
-        was made, and would be of its own lengths, which nobody outside knows."""
+        """Rewrite the regions of a node. Guards on lengths that rules add there are dropped: the region already has
+        those that it needs, and new ones would be on its own lengths, which are not known outside."""
         if type(item) is tuple and any(isinstance(each, Graph) for each in item):
             return tuple(map(self._inner, item))
         if not isinstance(item, Graph):
@@ -434,7 +438,7 @@ def is_length(value: Value) -> bool:
 
 
 def fitted(result: object, node: Node, origin: Rule) -> Value:
-    """What a rule returned, as a value of the type of what it replaces."""
+    """Convert the result of a rule to a value of the type of the replaced node."""
     if not isinstance(result, Value):
         result = constant(np.array(result, dtype=node.dtype), weak=node.type.weak)
     same_rank = result.ndim == node.ndim

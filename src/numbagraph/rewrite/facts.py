@@ -1,4 +1,4 @@
-"""What rules ask about values before they fire."""
+"""Predicates on values that rules use as conditions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def real(x: Value) -> bool:
 
 
 def number(x: Value) -> bool:
-    """Real, and not a truth value."""
+    """Whether a value is real, and not a truth value."""
     return x.dtype.kind in "iuf"
 
 

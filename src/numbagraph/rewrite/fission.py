@@ -23,10 +23,10 @@ from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import call_of
 
 WORTH = 15.0
-"""The cost of what is computed behind the loop, in additions: that of an exponential."""
+"""The least cost, in additions, of a computation that moves behind the loop: that of an exponential."""
 
 FEW = 2**17
-"""The number of steps for which a megabyte holds a number of each."""
+"""The number of steps for which an array of one number each takes a megabyte."""
 
 
 def divided_loops(graph: Graph) -> Graph:
@@ -57,8 +57,8 @@ def divided_values(values: Sequence[Value]) -> list[Value]:
 
 
 def transformed_again(order: Sequence[Value]) -> set[Value]:
-    """What will be a batch, in which the steps of a loop are computed in vectors already, or what is differentiated
-    twice, which would store more numbers for each step than it saves."""
+    """The values that will be batched, so that the steps of a loop are computed in vectors already, and those that are
+    differentiated twice, for which fission would store more numbers for each step than it saves."""
     found: set[Value] = set()
     aliased: set[Value] = set()
     for value in order:
@@ -74,7 +74,7 @@ def transformed_again(order: Sequence[Value]) -> set[Value]:
 
 
 def divided(nodes: Sequence[Node]) -> dict[Value, Value]:
-    """What takes the place of the results of a loop; nothing, if the loop stays as it is."""
+    """Replacements for the results of a loop; empty if the loop stays as it is."""
     loop = as_loop(nodes[0])
     asked = sorted({each.attrs["result"] for each in nodes})
     stacked = [each for each in asked if loop.carries <= each < loop.outputs]
@@ -92,8 +92,8 @@ def divided(nodes: Sequence[Node]) -> dict[Value, Value]:
 
 
 def is_bounded(loop: Loop) -> bool:
-    """Whether what a step adds to a carry may be stored for all steps: there is an array of as many numbers already, or
-    they are few. A product of lengths may be larger than any array."""
+    """Whether the terms that steps add to a carry may be stored for all steps: there is an array of as many numbers
+    already, or they are few. A product of lengths may be larger than any array."""
     length = shapes.resolve(loop.length)
     if isinstance(length, int):
         return length <= FEW
@@ -104,14 +104,14 @@ def is_bounded(loop: Loop) -> bool:
 
 
 class Whole(Struct, eq=False):
-    """A loop that is to be divided, and its step in terms of stand-ins for what the region is given."""
+    """A loop that may be divided, and its step in terms of stand-ins for the region's inputs."""
 
     loop: Loop
     points: list[Input]
     outputs: list[Value]
     guards: Sequence[Guard]
     stacked: Sequence[int]
-    """The numbers of those results that are stacked and asked for."""
+    """The numbers of the stacked results that are used."""
 
     @property
     def captures(self) -> list[Input]:
@@ -119,8 +119,8 @@ class Whole(Struct, eq=False):
 
     @cached_property
     def constant(self) -> set[Value]:
-        """What is the same in each step, and can be computed without one: a step may require that arrays have the
-        elements that it reads."""
+        """The values that are the same in each step and can be computed outside of the steps: a guard of a step may be
+        the condition under which arrays have the elements that it reads."""
         found: set[Value] = set(self.captures)
         for each in toposort(self.outputs):
             if isinstance(each, Constant) or (
@@ -132,11 +132,11 @@ class Whole(Struct, eq=False):
         return found
 
     def needed(self, carries: Sequence[int]) -> set[Value]:
-        """What is computed for some carries, and for what each step requires."""
+        """The values from which some carries, and the guards of each step, are computed."""
         return set(toposort([*(self.outputs[each] for each in carries), *guard_values(self.guards)]))
 
     def rest(self, carries: Sequence[int], stays: Sequence[int], ends: Iterable[Value]) -> Rest:
-        """The loop with these of its carries and of its stacked results, which stacks ``ends``."""
+        """The loop with the given carries and stacked results, which also stacks ``ends``."""
         loop, points = self.loop, self.points
         more = [each for each in dict.fromkeys(ends) if each not in points]
         parameters = [*(points[each] for each in carries), *points[loop.carries :]]
@@ -153,23 +153,23 @@ class Whole(Struct, eq=False):
 
 
 class Rest(Struct, eq=False):
-    """A loop without what is computed behind it."""
+    """The part of a loop that stays a loop."""
 
     loop: Loop
     places: dict[int, int]
-    """The numbers of its results, by those that they have in the whole loop."""
+    """The numbers of its results, by their numbers in the whole loop."""
     rows: dict[Value, Value]
-    """What some values of a step are in all steps."""
+    """The values of some values of a step in all steps, as arrays."""
     fixed: dict[Value, Value]
-    """What the stand-ins for captures stand for."""
+    """The captures, by the stand-ins for them."""
 
     def is_part_of(self, values: Iterable[Value]) -> bool:
-        """Whether some values are computed from its results: what its steps require is checked then."""
+        """Whether some values are computed from results of this loop, so that the guards of its steps are checked."""
         scans = (each for each in toposort(values) if isinstance(each, Node) and each.op.name == "scan")
         return any(as_loop(each) == self.loop for each in scans)
 
     def in_vectors(self, value: Value, ends: Sequence[Value]) -> Value:
-        """A value of each step, computed from what ``ends`` are in all steps, and from captures."""
+        """A value of all steps, computed in vectors from the rows of ``ends`` and from captures."""
         if value in self.rows:
             return self.rows[value]
         length = shapes.resolve(self.loop.length)
@@ -178,7 +178,7 @@ class Rest(Struct, eq=False):
 
 
 class Parts(Struct, eq=False):
-    """What the results of a loop are after its division."""
+    """The results of a loop after its division."""
 
     rest: Rest
     behind: dict[int, Value]
@@ -188,7 +188,7 @@ class Parts(Struct, eq=False):
 
 
 def without_stacked(whole: Whole) -> Parts | None:
-    """The loop without what it stacks and need not compute."""
+    """Divide a loop whose stacked results can be computed behind it; None if there are none."""
     carries = range(whole.loop.carries)
     needed = whole.needed(carries)
     moved = {each: moved_behind(whole.outputs[each], needed, whole.constant) for each in whole.stacked}
@@ -247,15 +247,15 @@ def is_number(value: Value) -> bool:
 
 
 class Moved(Struct, eq=False):
-    """What is computed behind a loop: from which values of a step, and at which cost."""
+    """A computation that moves behind a loop: the values of a step that it needs, and its cost."""
 
     ends: list[Value]
     cost: float
 
 
 def moved_behind(output: Value, needed: Collection[Value], constant: Collection[Value]) -> Moved | None:
-    """How a number of a step is computed behind the loop, from what is ``needed`` by the next steps or cannot be
-    computed there. Nothing, if that is not all numbers."""
+    """The computation of a number behind the loop, from values that are ``needed`` by the next steps or that cannot be
+    computed there. None if not all of them are numbers."""
     found: dict[Value, None] = {}
     moved: dict[Node, None] = {}
     stack = [output]

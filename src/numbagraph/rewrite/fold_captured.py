@@ -1,4 +1,4 @@
-"""Captured arrays: what depends on them alone is computed once, when a function is bound to them."""
+"""Captured arrays: values that depend on them alone are computed once, when a function is bound to them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ CALLED = ("callback", "effect")
 """Kinds of op that call Python each time that the program runs."""
 
 LEAST_WORK = 16.0
-"""Cost an element (in additions) above which a value is computed once though it is larger than what it depends on."""
+"""The cost an element, in additions, above which a value is computed once though it is larger than the values that it
+depends on."""
 
 LARGEST = 2**22
-"""Bytes of such a value: larger ones come from memory, not from a cache."""
+"""The largest size of such a value in bytes: larger ones would come from memory, not from a cache."""
 
 NARROW = 31
-"""Columns up to which a matrix that vectors are multiplied with is stored column by column. Rows of 32 numbers are
+"""The number of columns up to which a matrix that multiplies vectors is stored column by column. Rows of 32 numbers are
 vectors themselves, and are read once for a product and its gradient."""
 
 
 def fold_captured(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
-    """Replace what depends on the captured arrays (the last inputs) alone by its value, captured in turn.
+    """Replace values that depend on the captured arrays (the last inputs) alone by their results, captured in turn.
 
     A value is folded when it is no larger than what it is computed from, or expensive to compute and not very large:
     binding does not trade a pass over small arrays for memory and a pass over a large one. Arrays are stored in the
@@ -137,14 +138,14 @@ def _worth_folding(node: Node, sizes: Mapping[Extent, int], largest: int) -> boo
 
 
 def _size(value: Value, sizes: Mapping[Extent, int]) -> int | None:
-    """How many elements a value has, if that follows from the shapes of arrays."""
+    """The number of elements of a value, if it follows from the shapes of arrays."""
     lengths = [each if isinstance(each, int) else sizes.get(each) for each in map(shapes.resolve, value.shape)]
     known = [each for each in lengths if each is not None]
     return math.prod(known) if len(known) == len(lengths) else None
 
 
 def _work(node: Node, sizes: Mapping[Extent, int]) -> float:
-    """What it costs to compute a value from arrays."""
+    """The cost of computing a value from arrays."""
     nodes = [each for each in toposort([node]) if isinstance(each, Node)]
     return sum(each.op.cost * max(_size(part, sizes) or 0 for part in (each, *each.inputs)) for each in nodes)
 

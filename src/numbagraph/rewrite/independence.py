@@ -11,7 +11,8 @@ from numbagraph.transforms.autodiff import cotangents, reached
 
 
 def require(before: Sequence[Value], after: Sequence[Value], points: Collection[Value]) -> None:
-    """Require of each of ``points`` that ``before`` can change with and ``after`` cannot that a rule says so.
+    """Require a reason for each of ``points`` that ``before`` depends on and ``after`` does not: a rule that removes
+    the dependence.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def is_still(values: Sequence[Value], point: Value) -> bool:
 
 
 def is_dropped(values: Sequence[Value], point: Value) -> bool:
-    """Whether a rule replaces something that changes with a point by something that does not, here or in a region."""
+    """Whether a rule replaces a value that changes with a point by one that does not, here or in a region."""
     outside = set(toposort(values))
     for each in PREPARE:
         rewriter = Rewriter(each.rules)
@@ -54,7 +55,7 @@ def is_dropped(values: Sequence[Value], point: Value) -> bool:
 
 
 def drops(rewrite: Rewrite, point: Value, outside: Collection[Value]) -> bool:
-    """Whether one application of a rule drops a point, or something that a region is given."""
+    """Whether one application of a rule removes the dependence on a point, or on an input of a region."""
     given = (each for each in inputs_of([rewrite.node]) if each not in outside)
     wanted = [point, *given]
     return bool(reached([rewrite.node], wanted) - reached([rewrite.replacement], wanted))

@@ -1,6 +1,7 @@
-"""Inverses whose factors nobody else uses: they need not be those that a solution or a determinant would share.
+"""Inverses whose factors nothing else uses: they need not be computed from factors that a solution or a determinant
+would share.
 
-Derivatives solve with the factors, and so they are there where this is asked.
+Derivatives solve with the factors; by the time that this pass runs, those uses are in the graph.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ def inverses_alone(graph: Graph) -> Graph:
 
 
 def with_inverses_alone(roots: list[Value]) -> list[Value]:
-    """The same of values."""
+    """Values, with the op of an inverse in place of its factors and a solution."""
     users: dict[object, set[Value | None]] = defaultdict(set)
-    """What uses the factors of a matrix; None where they are results."""
+    """The users of the factors of a matrix; None stands for a result."""
     solutions: list[Node] = []
     for each in toposort(roots):
         if isinstance(each, Node):

@@ -1,4 +1,4 @@
-"""Joined arrays: what is read of one piece needs no joined array in memory, nor does the sum over all of them."""
+"""Joined arrays: a reader of one piece needs no joined array in memory, nor does a sum over all pieces."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def slice_of_piece(node: Node) -> Value | None:
 
 @node_rule(lambda op: op.name == "slice", of_named_op, operands=("broadcast_to",))
 def slice_before_repeating(node: Node) -> Value | None:
-    """A slice of what is not repeated yet; the result is."""
+    """Slice a value before it is repeated, and repeat the slice."""
     repeated = node.inputs[0]
     assert isinstance(repeated, Node)
     source = repeated.inputs[0]

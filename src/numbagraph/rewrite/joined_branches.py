@@ -18,7 +18,7 @@ def joined_branches(graph: Graph) -> Graph:
 
 
 def joined_values(roots: list[Value]) -> list[Value]:
-    """The same of values."""
+    """Values, with branches by one condition joined into one."""
     while (found := pair_in(toposort(roots))) is not None:
         roots = substitute(roots, joined(*found))
     return roots
@@ -50,7 +50,7 @@ def depends(call: Sequence[Node], other: Sequence[Node]) -> bool:
 
 
 def joined(*calls: Sequence[Node]) -> dict[Value, Value]:
-    """What takes the place of the results of two branches: those of one, of each what is wanted."""
+    """Replacements for the results of two branches: the results of one branch that computes all of them."""
     operands = list(dict.fromkeys(each for call in calls for each in call[0].inputs[1:]))
     points = dict(zip(operands, stand_ins([each.type for each in operands], "point"), strict=True))
     drafts = []

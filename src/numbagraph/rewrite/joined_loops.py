@@ -1,6 +1,6 @@
-"""Loops that carry the same become one: a loop, and the same loop that writes down more of each step for a derivative.
+"""Loops with the same carries become one: a loop, and the same loop that stacks more of each step for a derivative.
 
-Both go through the same numbers, so what either stacks can be stacked at once.
+Both compute the same carries, so one loop can stack the results of both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numbagraph.ir.values import ArrayType, Input, Node, Value, at_source, topos
 
 
 class Call(Struct):
-    """The results of a scan that are there, by number."""
+    """The used results of a scan, by number."""
 
     results: dict[int, Node]
 
@@ -25,7 +25,7 @@ class Call(Struct):
 
     @property
     def varying(self) -> int:
-        """How many of the operands behind the length are carries and sequences."""
+        """The number of operands behind the length that are carries or sequences."""
         return self.node.attrs["carries"] + self.node.attrs["sequences"]
 
     @property
@@ -39,7 +39,7 @@ def joined_loops(graph: Graph) -> Graph:
 
 
 def joined_values(roots: list[Value]) -> list[Value]:
-    """The same of values."""
+    """Values, with such loops joined, also inside of regions."""
     while True:
         found = next(filter(None, map(joined, pairs(roots))), None)
         if found is None:
@@ -48,7 +48,7 @@ def joined_values(roots: list[Value]) -> list[Value]:
 
 
 def with_joined_regions(roots: list[Value]) -> list[Value]:
-    """The same values, of whose regions the same is true."""
+    """Values, with such loops joined inside of their regions."""
     mapped: dict[Value, Value] = {}
     regions: dict[Graph, Graph] = {}
 
@@ -74,7 +74,7 @@ def with_joined_regions(roots: list[Value]) -> list[Value]:
 
 
 def pairs(roots: Sequence[Value]) -> list[tuple[Call, Call]]:
-    """Scans with the same number of steps that begin with the same and go through the same, in pairs."""
+    """Pairs of scans with the same number of steps, initial values and sequences."""
     calls: dict[object, Call] = {}
     for each in toposort(roots):
         if isinstance(each, Node) and each.op.name == "scan":
@@ -90,7 +90,7 @@ def pairs(roots: Sequence[Value]) -> list[tuple[Call, Call]]:
 
 
 def joined(pair: tuple[Call, Call]) -> dict[Value, Value] | None:
-    """What takes the place of the results of two loops, if these carry the same."""
+    """Replacements for the results of two loops with the same carries; None if the carries differ."""
     first = pair[0].node
     if any(depends(call, other) for call, other in (pair, pair[::-1])):
         return None
@@ -121,5 +121,5 @@ def joined(pair: tuple[Call, Call]) -> dict[Value, Value] | None:
 
 
 def depends(call: Call, other: Call) -> bool:
-    """Whether what a loop captures is computed from results of another one."""
+    """Whether a loop captures a value that is computed from results of another one."""
     return not set(other.results.values()).isdisjoint(toposort(call.captures))

@@ -19,15 +19,16 @@ from numbagraph.ops.special.bessel_01 import j0, j1, y0, y1
 from numbagraph.rewrite.engine import Head, RuleSet, node_rule
 
 MOST_STEPS = 20
-"""Orders for which recurrences are written out."""
+"""The largest order for which recurrences are written out."""
 MOST_TERMS = 5
-"""Orders up to which the terms of the series of the first kind cancel little, wherever its recurrence is of no use."""
+"""The largest order for which the terms of the series of the first kind cancel little, wherever its recurrence cannot
+be used."""
 LEAST = 5e-324
-"""Where `k1` is NaN, as SciPy's, and `kv` is infinite."""
+"""The least positive number, at which `k1` is NaN, as SciPy's is, and `kv` is infinite."""
 
 
 def upwards(order: int, low: Value, high: Value, x: Value, sign: int) -> Value:
-    """From the orders 0 and 1. [10.6.1, 10.29.1]"""
+    """The function of an order, by upward recurrence from the orders 0 and 1. [10.6.1, 10.29.1]"""
     inverse = 1.0 / x
     for k in range(1, order):
         low, high = high, (2.0 * k * inverse) * high + sign * low
@@ -49,7 +50,8 @@ def series(order: int, x: Value) -> Value:
 
 
 def first_kind(order: int, x: Value) -> Value | None:
-    """Of -0.0 it is no -0.0, as SciPy's. By the recurrence where that is stable."""
+    """The function of the first kind, by the recurrence where that is stable, and elsewhere by the series. It is not
+    -0.0 at -0.0, as SciPy's is not."""
     if order > MOST_TERMS:
         return None
     if order < 2:
@@ -59,7 +61,7 @@ def first_kind(order: int, x: Value) -> Value | None:
 
 
 def second_kind(order: int, x: Value) -> Value | None:
-    """Infinite, too, where both terms of a difference are."""
+    """The function of the second kind; infinite, too, where both terms of a difference are."""
     if order < 2:
         return y1(x) if order else y0(x)
     found = upwards(order, y0(x), y1(x), absolute(x), -1)
@@ -67,7 +69,7 @@ def second_kind(order: int, x: Value) -> Value | None:
 
 
 def modified(order: int, x: Value) -> Value | None:
-    """Of the second kind. Their module is imported where such a function is met."""
+    """The modified function of the second kind. Its module is imported when such a function occurs."""
     low = registry["k0"](x)
     if order == 0:
         return low
@@ -83,7 +85,7 @@ FAMILIES: dict[str, tuple[Callable[[int, Value], Value | None], int]] = {
     "kv": (modified, 1),
     "kn": (modified, 1),
 }
-"""By the names of ops, the functions, and the factor between those of the orders 1 and -1. [10.4.1, 10.27.3]"""
+"""The functions by the names of ops, with the factor between those of the orders 1 and -1. [10.4.1, 10.27.3]"""
 
 
 def order_constant(heads: Sequence[Head]) -> bool:
@@ -96,7 +98,7 @@ def is_bessel(op: Op) -> bool:
 
 @node_rule(is_bessel, order_constant)
 def bessel_of_known_order(node: Node) -> Value | None:
-    """In double precision, and of the orders 0 and 1 in both."""
+    """Replace a Bessel function of a known order: in double precision, and for the orders 0 and 1 in both."""
     order, x = node.inputs
     if node.dtype != x.dtype or not isinstance(order, Constant) or order.type.shape:
         return None

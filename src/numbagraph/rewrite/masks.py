@@ -36,7 +36,7 @@ class Form(Struct, eq=False):
     axis: int
     """The dimension of the selected elements, counted from the right. In ``full`` it is those of the mask."""
     count: Value
-    """How many there are."""
+    """The number of selected elements."""
 
     @property
     def ndim(self) -> int:
@@ -89,7 +89,7 @@ class Unpacking:
 
     def __init__(self, *, last: bool) -> None:
         self.last = last
-        """Whether no derivative is taken of what comes out."""
+        """Whether no derivative will be taken of the results."""
         self.values: dict[Value, Value] = {}
         self.forms: dict[Value, Form] = {}
 
@@ -109,7 +109,7 @@ class Unpacking:
             self.values[value] = found
 
     def real(self, value: Value) -> Value:
-        """What stands for a value, as an array of selected elements where it is one."""
+        """The value itself, or an array of selected elements that is packed for it."""
         if value not in self.values:
             form = self.forms[value]
             self.values[value] = pack.bind(form.full, form.mask, form.count, axis=form.axis - form.mask.ndim + 1)
@@ -134,7 +134,7 @@ class Unpacking:
 
 
 def under_mask(value: Value, selecting: Value) -> Value:
-    """The same value, without a derivative where a mask does not select."""
+    """Stop the derivative of a value where a mask does not select."""
     if value.dtype.kind not in "fc" or isinstance(value, Constant):
         return value
     return registry["where"].bind(selecting, value, registry["stop_gradient"].bind(value))
@@ -162,7 +162,7 @@ def elementwise(code: Unpacking, node: Node) -> Form | None:
 
 
 def refuses(node: Node) -> bool:
-    """Whether an op may raise an error for an element: then only those may be computed that are selected."""
+    """Whether an op may raise an error for an element: then it may be applied to selected elements only."""
     lower = node.op.lower
     return isinstance(lower, lowering.Map) and lower.refuse(node) is not None
 
@@ -182,7 +182,8 @@ def reduction(code: Unpacking, node: Node) -> Form | Value | None:
 
 
 def running(code: Unpacking, node: Node) -> Form | None:
-    """Elements that are not selected leave the accumulator as it is."""
+    """Run an accumulation over all elements, which leaves the accumulator as it is at elements that are not
+    selected."""
     form = code.form_of(node.inputs)
     if form is None or form.mask.ndim > 1:
         return None
@@ -194,7 +195,7 @@ def running(code: Unpacking, node: Node) -> Form | None:
 
 
 def counted(code: Unpacking, node: Node) -> Value | None:
-    """The length of what a mask of selected elements selects."""
+    """The length of the elements that a mask of selected elements selects."""
     form = code.form_of(node.inputs)
     return None if form is None or form.ndim > 1 else count_true.bind(both_masks(form))
 
@@ -270,7 +271,7 @@ def selects(selecting: Value, mask: Value) -> bool:
 
 
 def repeated(code: Unpacking, node: Node) -> Form | None:
-    """What is broadcast to the length of selected elements."""
+    """A broadcast to the length of selected elements, as one to all elements."""
     value, *sizes = node.inputs
     target = shapes.join_extents(node.attrs["shape"], [code.real(each) for each in sizes])
     late = [axis for axis in range(-len(target), 0) if is_late(target[axis])]
@@ -300,7 +301,7 @@ def again(node: Node, fill: Value, shape: Sequence[Extent]) -> Value:
 
 
 def numbered(code: Unpacking, node: Node) -> Form | None:
-    """0, 1, 2, ... for the selected elements: how many are selected before."""
+    """0, 1, 2, ... for the selected elements: the number of elements selected before each."""
     sizes = [code.real(each) for each in node.inputs]
     if not sizes or not is_late(sizes[0]):
         return None
@@ -380,13 +381,13 @@ REWRITERS: dict[Any, Rewriter] = {
 
 
 def places(mask: Value) -> Value:
-    """For each element of a mask, in one dimension, how many are true up to there."""
+    """For each element of a mask, in one dimension, the number of true elements up to there."""
     flat = reshape_value(mask, [shapes.product(mask.shape)])
     return registry["cumsum"].bind(convert(flat, INT64), axis=-1, reverse=False, exclusive=False)
 
 
 def packed(node: Node) -> Value:
-    """The selected elements side by side."""
+    """Gather the selected elements side by side."""
     value, mask, count = node.inputs
     value = where_true(value, mask)
     size = shapes.product(mask.shape)
@@ -400,7 +401,8 @@ def packed(node: Node) -> Value:
 
 
 def where_true(value: Value, mask: Value) -> Value:
-    """What has the same elements, and the same derivatives of them, where a mask is true."""
+    """Strip choices by a mask from a value: the result has the same elements, and the same derivatives of them, where
+    the mask is true."""
     while isinstance(value, Node) and value.op is registry["where"] and value.inputs[0] is mask:
         chosen = value.inputs[1]
         if chosen.type != value.type:
@@ -421,8 +423,8 @@ def unpacked(value: Value, mask: Value, axis: int) -> Value:
 
 
 def under_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last: bool = False) -> list[Value]:
-    """Values with as few arrays of selected elements as there can be; what is ``known`` stays as it is. No derivative
-    is taken of what is the ``last``."""
+    """Rewrite values with as few arrays of selected elements as possible; values that are ``known`` stay. With
+    ``last``, no derivative is taken of the results."""
     known = set(known)
     order = toposort(values, known)
     if not any(map(is_of_mask, order)):
@@ -440,12 +442,12 @@ def is_packed(value: Value) -> bool:
 
 
 def is_of_mask(value: Value) -> bool:
-    """Whether a value stands for selected elements, or for how many there are."""
+    """Whether a value represents selected elements, or their number."""
     return is_count(value) or is_packed(value)
 
 
 def without_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last: bool = False) -> list[Value]:
-    """Values without nodes that stand for selected elements."""
+    """Rewrite values without any nodes that represent selected elements."""
     known = set(known)
     if not any(map(is_of_mask, toposort(values, known))):
         return list(values)
@@ -453,8 +455,8 @@ def without_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last:
 
 
 def with_numbers(values: Sequence[Value], known: Iterable[Value]) -> list[Value]:
-    """Values with sums in the place of the lengths of selected elements, which are put side by side where there still
-    are any."""
+    """Rewrite values with sums in place of the lengths of selected elements. Selected elements that remain are put side
+    by side."""
     mapped: dict[Value, Value] = dict(zip(known, known, strict=True))
     for each in toposort(values, known):
         if not isinstance(each, Node):
@@ -468,7 +470,7 @@ def with_numbers(values: Sequence[Value], known: Iterable[Value]) -> list[Value]
 
 
 def written_out(node: Node) -> Value:
-    """What stands for selected elements, in other ops; other nodes as they are."""
+    """Write a node that represents selected elements in other ops; return other nodes unchanged."""
     if is_count(node):
         return total(node)
     if node.op is pack:
@@ -482,7 +484,7 @@ def written_out(node: Node) -> Value:
 def guards_without_masks(
     values: Sequence[Value], guards: Sequence[Guard], known: Iterable[Value] = (), *, last: bool = False
 ) -> tuple[tuple[Value, ...], tuple[Guard, ...]]:
-    """The same of values, and of what they require."""
+    """Rewrite values and guards without nodes that represent selected elements."""
     with shapes.collect_guards():  # what they require is among the guards, and nothing outside of a region has to
         found = without_masks([*values, *(guard.condition for guard in guards)], known, last=last)
     conditions = found[len(values) :]
@@ -491,7 +493,7 @@ def guards_without_masks(
 
 
 def total(count: Node) -> Value:
-    """How many elements of a mask are true, as a sum."""
+    """The number of true elements of a mask, as a sum."""
     (mask,) = count.inputs
     flags = convert(mask, INT64)
     return shapes.as_value(as_extent(registry["sum"].bind(flags, axes=tuple(range(-mask.ndim, 0)))))

@@ -1,10 +1,11 @@
-"""What is known of matrices: which of their elements are zero, whether they are symmetric or orthogonal.
+"""Facts about matrices: which of their elements are zero, and whether they are symmetric or orthogonal.
 
-It follows from how a value was computed, and is found when a rule asks. A zero that follows from the structure counts
-as one whatever it is multiplied with, be that infinite or NaN: `numpy.eye(2) * x` is taken for a diagonal matrix.
+Facts follow from how a value was computed, and are found when a rule needs them. A zero that follows from the structure
+counts as one whatever it is multiplied with, be that infinite or NaN: `numpy.eye(2) * x` is taken for a diagonal
+matrix.
 
 That a matrix is positive definite is not among the facts. It would let a system be solved by Cholesky's factor, which
-rounding may not leave it with where general factors exist: only who writes the code can take that risk.
+rounding may not leave it with where general factors exist: only the author of the code can take that risk.
 """
 
 from __future__ import annotations
@@ -44,18 +45,19 @@ SYMMETRIC, ORTHOGONAL = Structure.SYMMETRIC, Structure.ORTHOGONAL
 TRIANGULAR_ONLY = DIAGONAL | SYMMETRIC
 
 Known = Callable[[Value], Structure]
-"""What gives the facts about an operand."""
+"""A function that returns the facts about an operand."""
 
 DEEPEST = 50
-"""How many nodes a fact is followed through; it is unknown beyond."""
+"""The number of nodes that a fact is followed through; beyond, it is unknown."""
 
 _known: WeakKeyDictionary[Value, Structure] = WeakKeyDictionary()
 FINDERS: dict[str, Callable[[Node, Known], Structure]] = {}
-"""What finds the facts about the result of an op, by its name, from the node and what is known of its operands."""
+"""By the name of an op, the function that finds the facts about its result, from the node and the facts about its
+operands."""
 
 
 def about(*names: str) -> Callable[..., None]:
-    """Declare, as a decorator, what finds the facts about the results of ops."""
+    """Declare, as a decorator, the function that finds facts about the results of ops."""
 
     def declare(finder: Callable[..., Structure]) -> None:
         FINDERS.update(dict.fromkeys(names, finder))
@@ -206,7 +208,7 @@ def is_whole(operand: Value, node: Value) -> bool:
 
 @about("where")
 def _(node: Node, of: Known) -> Structure:
-    """As `numpy.tril`, `triu` and `diag` make them."""
+    """The matrices of `numpy.tril`, `triu` and `diag`, which are choices by rows and columns."""
     condition, inside, outside = node.inputs
     if not is_whole(condition, node):
         return NONE
@@ -219,7 +221,7 @@ def _(node: Node, of: Known) -> Structure:
 
 @about("cast")
 def _(node: Node, of: Known) -> Structure:
-    """As `numpy.eye` and `tri` make them."""
+    """The matrices of `numpy.eye` and `tri`, which are converted conditions."""
     (operand,) = node.inputs
     if operand.dtype != bool:
         return of(operand) & (Structure.ALL if keeps_values(operand.dtype, node.dtype) else TRIANGULAR_ONLY)
@@ -232,7 +234,7 @@ def is_zero(value: Value) -> bool:
 
 
 def zeros_where_false(condition: Value) -> Structure:
-    """What is known of a matrix that has zeros where a condition on rows and columns does not hold."""
+    """The facts about a matrix that is zero where a condition on rows and columns does not hold."""
     offset = diagonal_of(condition)
     if offset is None:
         return NONE

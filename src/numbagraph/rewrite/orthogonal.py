@@ -19,20 +19,21 @@ from numbagraph.ops.selection import where
 from numbagraph.rewrite.engine import Head, RuleSet, node_rule
 
 MOST_STEPS = 20
-"""Degrees for which the recurrence is written out."""
+"""The largest degree for which the recurrence is written out."""
 
 LARGEST = 1e9
-"""Parameters are smaller, so that products of coefficients are numbers."""
+"""The bound of parameters, so that products of coefficients can be represented."""
 
 Row = tuple[Fraction | int, Fraction | int, Fraction | int]
-"""The coefficients of ``(a * x + b) * p - c * before``, which is the polynomial of the next degree."""
+"""The coefficients ``a``, ``b``, ``c`` of ``(a * x + b) * p - c * before``, which is the polynomial of the next
+degree."""
 
 
 class Family(NamedTuple):
-    """Polynomials: those of a recurrence, or their multiples at another argument."""
+    """A family of polynomials, given by a recurrence, or as multiples of such polynomials at another argument."""
 
     rows: Callable[[int], Row]
-    """By the degree of ``p``."""
+    """The coefficients of the recurrence, by the degree of ``p``."""
     argument: Callable[[Value], Value] = lambda x: x
     scale: Callable[[int], Fraction | int] = lambda degree: 1
 
@@ -74,7 +75,7 @@ def jacobi(a: Fraction, b: Fraction) -> Family | None:
 
 
 def shifted_jacobi(p: Fraction, q: Fraction) -> Family | None:
-    """Those whose leading coefficient is 1. [DLMF 18.1.2]"""
+    """The shifted Jacobi polynomials whose leading coefficient is 1. [DLMF 18.1.2]"""
 
     def scale(degree: int) -> Fraction:
         return 1 / math.prod([(degree + p + k) / (k + 1) for k in range(degree)], start=Fraction(1))
@@ -116,7 +117,7 @@ FAMILIES: dict[str, Callable[..., Family | None]] = {
     "eval_hermite": lambda: Family(lambda k: (2, 0, 2 * k)),
     "eval_hermitenorm": lambda: Family(lambda k: (1, 0, k)),
 }
-"""By the names of ops, the families as functions of their parameters: those for which they are orthogonal."""
+"""The families by the names of ops, as functions of their parameters: None where these do not make them orthogonal."""
 
 
 def parameters_constant(heads: Sequence[Head]) -> bool:
@@ -129,7 +130,8 @@ def is_polynomial(op: Op) -> bool:
 
 @node_rule(is_polynomial, parameters_constant)
 def polynomial_of_known_degree(node: Node) -> Value | None:
-    """Of known parameters, too, in double precision."""
+    """Replace an orthogonal polynomial of a known degree and known parameters, in double precision, by its
+    recurrence."""
     *given, x = node.inputs
     if node.dtype != FLOAT64 or x.dtype != FLOAT64:
         return None
@@ -146,7 +148,7 @@ def polynomial_of_known_degree(node: Node) -> Value | None:
 
 
 def polynomial(rows: Sequence[Row], argument: Value, scale: float) -> Value:
-    """The one after the last row. Coefficients are exact here, and rounded once."""
+    """The polynomial that follows the last row. Coefficients are exact here, and rounded once."""
     a, b, _ = rows[0]
     found, before = float(a) * argument + float(b), as_value(1.0)
     for row in rows[1:]:
@@ -155,7 +157,7 @@ def polynomial(rows: Sequence[Row], argument: Value, scale: float) -> Value:
 
 
 def following(row: Row, x: Value, p: Value, before: Value) -> Value:
-    """Of Legendre's polynomials, by a difference that is 0 at 1, where all of them are exactly 1."""
+    """The next Legendre polynomial, by a difference that is 0 at 1, where all of them are exactly 1."""
     a, b, c = row
     if a - c == 1 and not b and c < 1:
         product = x * p

@@ -24,7 +24,7 @@ from numbagraph.ir.values import Constant, Node, Op, Value
 
 Bindings = dict[str, Any]
 Head = Any
-"""What stands at the top of an operand: its op, `Constant`, or None for anything else."""
+"""The head of an operand: its op, `Constant`, or None for anything else."""
 
 
 def head_of(value: Value) -> Head:
@@ -33,7 +33,7 @@ def head_of(value: Value) -> Head:
 
 
 class Pattern(Struct):
-    """What a value must look like. Has Python's operators, as values have them."""
+    """A shape of values that a rule looks for. It has Python's operators, as values have them."""
 
     @property
     def head(self) -> Head:
@@ -41,7 +41,7 @@ class Pattern(Struct):
         return None
 
     def match(self, value: Value, bindings: Bindings) -> bool:
-        """Whether ``value`` looks like this; ``bindings`` takes what the variables stand for."""
+        """Whether ``value`` matches the pattern; ``bindings`` takes the values of the variables."""
         raise NotImplementedError
 
 
@@ -106,7 +106,7 @@ class PatternNumber(Pattern):
 
 
 class Application(Pattern):
-    """A node of an op. Attributes that the pattern does not mention may be anything."""
+    """A node of an op. Attributes that the pattern does not mention may have any value."""
 
     op: Op
     operands: tuple[Pattern, ...]
@@ -165,7 +165,7 @@ def as_pattern(operand: Pattern | complex) -> Pattern:
 
 
 class Symbol(Struct):
-    """An op by its name: of patterns it makes a pattern, of values a node."""
+    """An op by its name: called on patterns it makes a pattern, on values a node."""
 
     name: str
 
@@ -236,7 +236,7 @@ class Template:
         return frozenset([*own, *names] if any(each is sys.modules[__name__] for each in seen) else own)
 
     def trace(self) -> Application:
-        """The pattern that the function writes down."""
+        """The pattern that the function builds."""
         bindings: Bindings = {name: variable(name) for name in self.positional}
         bindings.update((name, Attribute(name)) for name in self.keyword)
         if self.rest is not None:

@@ -25,29 +25,29 @@ else:
 
 
 class Pass(Struct):
-    """What is done to a graph, by the path of what does it."""
+    """A step of the pipeline, given by the path of the object that does it."""
 
     path: str
     about: tuple[str, ...] = ()
-    """Names or kinds of ops, if it has nothing to do where there is none of them."""
+    """Names or kinds of ops of which the graph must have one; empty for a pass that always runs."""
     serial: bool = False
     """Whether it keeps loops from running on several threads."""
     stabilises: bool = False
-    """Whether what it makes of a formula may be finite where that, as it is written, is not."""
+    """Whether the results of the pass may be finite where the formula, as it is written, is not."""
 
     def is_for(self, present: Collection[str], parallel: bool = False, *, stabilise: bool = True) -> bool:
-        """Whether it is worth a try where there are ops of these names and kinds."""
+        """Whether the pass is worth a try for a graph with ops of these names and kinds."""
         if (parallel and self.serial) or (self.stabilises and not stabilise):
             return False
         return not self.about or any(each in present for each in self.about)
 
     def run(self, graph: Graph) -> Stage:
-        """The stage that it leads to."""
+        """Run the pass, and return the stage that it leads to."""
         raise NotImplementedError
 
 
 class RulePass(Pass):
-    """A set of rules."""
+    """A pass that applies a set of rules."""
 
     @cached_property
     def rules(self) -> RuleSet:
@@ -61,7 +61,7 @@ class RulePass(Pass):
 
 
 class GraphPass(Pass):
-    """A function of the whole graph, rather than rules."""
+    """A pass that is a function of the whole graph, rather than rules."""
 
     name: str = ""
 
@@ -74,7 +74,7 @@ class GraphPass(Pass):
 
 
 MATRICES = ("core op", "product")
-"""Kinds of ops that multiply or factor matrices: what is done to them elsewise no rule is about."""
+"""The kinds of ops that multiply or factor matrices. A graph without any of them needs no pass for matrices."""
 
 PREPARE: tuple[RulePass, ...] = (
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
@@ -83,7 +83,7 @@ PREPARE: tuple[RulePass, ...] = (
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT"),
     RulePass("numbagraph.rewrite.stabilise:STABILISE", stabilises=True),
 )
-"""What a function goes through before it is differentiated: the derivative of a stable form is stable."""
+"""The passes over a function before it is differentiated: the derivative of a stable form is stable."""
 
 PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
@@ -119,7 +119,7 @@ def ops_in(values: Iterable[Value]) -> frozenset[str]:
 
 
 def optimise(graph: Graph, parallel: bool = False) -> Stages:
-    """All passes over ``graph``; one that has nothing left to do is left out. With ``parallel``, for threads."""
+    """Run all passes over ``graph``, except those that have nothing left to do. With ``parallel``, for threads."""
     stages = [Stage("traced", graph)]
     settled: dict[Pass, Graph] = {}
     present = ops_in(graph.values)

@@ -1,4 +1,4 @@
-"""Products with the orthogonal factor of a matrix that is made anyway, or that many of them share."""
+"""Products with the orthogonal factor of a matrix, where that factor is computed anyway, or shared by many products."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numbagraph.ops.linalg.reflections import by_factor, product_of_q, product_w
 
 def products_by_q(graph: Graph) -> Graph:
     """The graph with the factor and a product in place of reflections: a derivative needs the factor, and reflections
-    would be found for each element of a batch again."""
+    would be computed for each element of a batch again."""
     return graph.transformed(with_products_by_q)
 
 
 def with_products_by_q(roots: list[Value]) -> list[Value]:
-    """The same of values."""
+    """Values, with the factor and a product in place of reflections."""
     nodes = [each for each in toposort(roots) if isinstance(each, Node)]
     factored = {each.inputs[0] for each in nodes if each.op.name == "qr" and each.attrs == reduced(0)}
     replaced: dict[Value, Value] = {

@@ -1,4 +1,5 @@
-"""Cheaper forms of the same value, up to a few units in the last place: what no rule should have to recognise later."""
+"""Cheaper forms of the same value, up to a few units in the last place. They are made late, so that other rules need
+not recognise them."""
 
 from __future__ import annotations
 

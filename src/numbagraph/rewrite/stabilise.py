@@ -109,7 +109,7 @@ SCALES = (rule(lambda x, a, b: (x * a) * b, lambda x, a, b: x * product_of(a, b)
 
 
 def square_of_hypotenuse(x: Value, y: Value) -> Value:
-    """That of an infinite side is infinite, even beside NaN."""
+    """The square of a hypotenuse. It is infinite for an infinite side, even beside NaN."""
     return where(patterns.logical_or(patterns.isinf(x), patterns.isinf(y)), np.inf, square(x) + square(y))
 
 
@@ -134,7 +134,8 @@ POWERS = (
 
 
 def log_of_erfc(x: Value) -> Value:
-    """``log(erfc(x))``, which underflows for large numbers; each form is asked for the numbers that it is right for."""
+    """``log(erfc(x))``, where `erfc` underflows for large numbers; each form gets only the numbers that it is right
+    for."""
     value = where(x > 1, log(erfcx(maximum(x, 1))) - square(x), log1p(-erf(minimum(x, 1))))
     return identity.differentiated_as(value, log_ndtr(x * -np.sqrt(2.0)) + np.log(2.0))
 
@@ -202,7 +203,7 @@ SUMS = (
 
 
 def of_choice(function: patterns.Symbol) -> Rule:
-    """A function of one of two numbers, rather than one of its values at both, which is twice as expensive."""
+    """Apply a function to the chosen one of two numbers, rather than to both, which is twice as expensive."""
     return rule(
         lambda c, x, y: where(c, function(x), function(y)),
         lambda c, x, y: function(where(c, x, y)),
@@ -216,7 +217,8 @@ SELECTIONS = ("gather", "slice", "pick", "squeeze", "expand_dims", "reshape", "t
 
 @node_rule(lambda op: op.name == "log", of_named_op, operands=SELECTIONS)
 def log_of_selected(node: Node) -> Value | None:
-    """The logarithm of some probabilities of all that a softmax gives: of those that underflow as well."""
+    """The logarithm of selected probabilities of a softmax, from the selected logarithms, so that those that underflow
+    are right as well."""
     chain: list[Node] = []
     value = node.inputs[0]
     while is_op(value, *SELECTIONS):

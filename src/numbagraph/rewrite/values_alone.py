@@ -1,6 +1,6 @@
-"""Decompositions of which the values alone are wanted: without vectors LAPACK takes a part of the time.
+"""Decompositions of which the values alone are used: without vectors LAPACK takes a part of the time.
 
-Derivatives need the vectors, in the order of the values, and so they are there where this is asked.
+Derivatives need the vectors, in the order of the values; by the time that this pass runs, those uses are in the graph.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from numbagraph.ir.values import Node, Value, at_source, toposort
 from numbagraph.transforms.interpret import call_of
 
 VALUES: dict[str, tuple[int, str]] = {"eig": (0, "eig_values"), "eigh": (0, "eigvalsh"), "svd": (1, "svdvals")}
-"""Which result of an op the values are, and the op that gives them alone."""
+"""The number of the result that holds the values, and the op that computes them alone."""
 OF_VECTORS = ("result", "full_matrices")
-"""Attributes that the latter do not have."""
+"""The attributes that the ops of values alone do not have."""
 
 
 def values_alone(graph: Graph) -> Graph:
@@ -24,7 +24,7 @@ def values_alone(graph: Graph) -> Graph:
 
 
 def with_values_alone(roots: list[Value]) -> list[Value]:
-    """The same of values."""
+    """Values, with decompositions of values alone in place of whole ones."""
     calls: dict[object, list[Node]] = {}
     for each in toposort(roots):
         if isinstance(each, Node) and each.op.name in VALUES:

@@ -1,4 +1,4 @@
-"""What a caller passes, as the leaves that a compiled function takes."""
+"""The leaves that a compiled function takes for the arguments of a call."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from numbagraph.runtime.foreign import numpy_array
 
 NAMESPACE = "numbagraph"
 _BY_INSERTION = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
-"""The leaves of a dict come in its own order, as a function that iterates over it sees them: so they are another tree
-in another order. It is undone at the end of the process, as long as optree is there."""
+"""A context in which a dict's leaves come in its own order, as a function that iterates over it sees them: dicts of
+another order are other trees. It is undone at the end of the process, as long as optree is there."""
 _BY_INSERTION.__enter__()
 atexit.register(_BY_INSERTION.__exit__, None, None, None)
 _INT64 = np.iinfo(np.int64)
@@ -57,7 +57,7 @@ class Abstract(Public):
 
 
 class Placeholder:
-    """An argument that native code will give, in a tree of arguments: its layout, and the caller's number for it."""
+    """An argument that native code will pass, in a tree of arguments: its layout, and the caller's number for it."""
 
     __slots__ = ("layout", "number")
 
@@ -110,7 +110,8 @@ def register_dataclass(cls: type) -> None:
 
 
 def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
-    """Make trees of the objects of a class. Threads that meet the class at the same time may all ask for it."""
+    """Register a class with optree, so that its objects are nodes of trees. Threads that meet the class at the same
+    time may all call this."""
     with _registering:
         if cls not in _registered:
             optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
@@ -118,7 +119,7 @@ def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
 
 
 def is_node(thing: Any) -> bool:
-    """Whether an object is a tree of others."""
+    """Whether an object is a node of a tree."""
     return not optree.tree_is_leaf(thing, namespace=NAMESPACE)
 
 
@@ -144,7 +145,8 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
 
 
 def own_memory(leaf: np.ndarray) -> np.ndarray:
-    """An array as the native entry takes it, that nobody else has: in C order or not, as it was."""
+    """A copy of an array that shares memory with nothing, in a form that the native entry takes: in C order or not, as
+    the array was."""
     dtype, flags = leaf.dtype.newbyteorder("="), leaf.flags
     if flags.c_contiguous or flags.f_contiguous:
         return np.array(leaf, dtype=dtype, order="C" if flags.c_contiguous else "F")
@@ -159,7 +161,7 @@ def is_source(thing: object) -> bool:
 
 
 def source_kinds() -> tuple[type, ...]:
-    """The classes of generators, as far as someone has imported them."""
+    """The classes of random generators whose modules have been imported."""
     return _kinds_in(imported("random"), imported("numpy.random"))
 
 
@@ -179,7 +181,7 @@ def is_generator(leaf: object) -> bool:
 
 
 def not_traced(name: str, leaf: object) -> str:
-    """Why a generator of random numbers is refused, and what to pass."""
+    """Return the text of an error: why a generator of random numbers is refused, and an argument to pass instead."""
     if is_generator(leaf):
         return (
             f"argument {name} is a numpy.random.Generator where there is no place for its state: pass it as an "

@@ -25,14 +25,14 @@ METH_FASTCALL = 0x80
 
 
 class _Bound(np.ndarray):
-    """What a builtin function is bound to: its table, and all that must live as long as it."""
+    """The object that a builtin function is bound to: its table, with references to all that must live as long."""
 
     definition: MethodDefinition
     owned: tuple[Any, ...]
 
 
 def builtin(name: str, address: int, table: ctypes.Structure, *owned: object) -> Callable[..., Any]:
-    """A builtin function of native code that is given an array, whose memory is a copy of ``table``."""
+    """Make a builtin function of native code, which gets an array whose memory is a copy of ``table``."""
     definition = MethodDefinition(name.encode(), address, METH_FASTCALL, None)
     # CPython promises that a function's method definition may be owned by the object that it is bound to. Where both
     # are garbage, it is read once more after that one's attributes are gone: so it lies in the array's own memory.

@@ -27,7 +27,8 @@ _ABANDONED_SECONDS = 3600.0
 """An unfinished file of this age was left by a process that died."""
 
 _KEPT_SHARE = 0.75
-"""What remains when the cache has grown too large, so that it is not tidied again at once."""
+"""The share of the bound that remains after the cache has grown too large, so that it need not be tidied again at
+once."""
 
 
 class CacheWarning(UserWarning):
@@ -110,7 +111,7 @@ class DiskCache:
         self._warn("reject", f"an entry of the compilation cache cannot be used; it is replaced: {reason}")
 
     def entries(self) -> list[tuple[str, int]]:
-        """The path and the size of each file that is the cache's."""
+        """The path and the size of each file of the cache."""
         found: list[tuple[str, int]] = []
         with contextlib.suppress(OSError), os.scandir(self.directory) as files:
             for file in files:
@@ -120,7 +121,7 @@ class DiskCache:
         return found
 
     def clear(self) -> int:
-        """Remove all entries, and say how many they were. Processes that have loaded one keep it."""
+        """Remove all entries, and return their number. Processes that have loaded an entry keep its code."""
         found = self.entries()
         for path, _ in found:
             with contextlib.suppress(FileNotFoundError):
@@ -256,7 +257,8 @@ WITHOUT_CODE = {
     "random",
     "testing",
 }
-"""Folders of what makes graphs, and of what reads them: a graph is part of the key by its content."""
+"""The folders whose code makes graphs, or only reads them, so that compiled code does not depend on it: the key has the
+content of the graph."""
 
 
 @cache

@@ -11,7 +11,7 @@ from numbagraph.runtime.compile import Library, LinkError
 
 
 def found(cache: DiskCache | None, key: str, link: Callable[[bytes], Library]) -> Library | None:
-    """What is stored under a key, loaded; None where nothing is, or nothing that can be."""
+    """Load the library that is stored under a key; None if there is none, or none that can be loaded."""
     content = cache.get(key) if cache is not None else None
     if cache is None or content is None:
         return None
@@ -23,7 +23,7 @@ def found(cache: DiskCache | None, key: str, link: Callable[[bytes], Library]) -
 
 
 def load(cache: DiskCache | None, key: str, compile: Callable[[], bytes], link: Callable[[bytes], Library]) -> Library:
-    """What is stored under a key, loaded, or else what ``compile`` gives, which is stored then."""
+    """Load the library that is stored under a key, or else compile one and store it."""
     library = found(cache, key, link)
     if library is None:
         content = compile()
@@ -34,12 +34,12 @@ def load(cache: DiskCache | None, key: str, compile: Callable[[], bytes], link: 
 
 
 def with_names(names: Iterable[str], code: bytes) -> bytes:
-    """Object code behind the names of the external symbols that it needs."""
+    """Object code, preceded by the names of the external symbols that it needs."""
     return "\0".join(names).encode() + b"\n" + code
 
 
 def linked(content: bytes, functions: Iterable[str] = ()) -> Library:
-    """What `with_names` gave, loaded, if it has these functions."""
+    """Load the content that `with_names` made, and check that it has these functions."""
     header, _, code = content.partition(b"\n")
     names = header.decode().split("\0") if header else []
     if not all(name.startswith(EXTERNAL) for name in names):
@@ -48,7 +48,8 @@ def linked(content: bytes, functions: Iterable[str] = ()) -> Library:
 
 
 def checked(library: Library, functions: Iterable[str]) -> Library:
-    """The library, if it has these functions: LLVM looks for the symbols that it needs when one is first asked for."""
+    """Check that a library has these functions, and return it: LLVM looks up the symbols that a library needs on first
+    use."""
     for name in functions:
         library.address(name)
     return library

@@ -37,7 +37,7 @@ class KindRecord(ctypes.Structure):
 
 
 class CallbackRecord(ctypes.Structure):
-    """What native code must know of a callback. Results are arguments behind the operands."""
+    """The data of a callback for native code. Results are arguments behind the operands."""
 
     _fields_ = (
         ("function", ctypes.c_void_p),
@@ -49,21 +49,21 @@ class CallbackRecord(ctypes.Structure):
 
 
 class Callers:
-    """The native functions. A process has them once it has loaded code with a callback."""
+    """The native functions that call Python functions. A process has them once it has loaded code with a callback."""
 
     def __init__(self) -> None:
         constants = {"INTERRUPTED": INTERRUPTED, "DATA_OF_ARRAY": ArrayFields.data.offset, "IN_C_ORDER": IN_C_ORDER}
         self.part = Part("callbacks", constants, object_symbols() | python_symbols(_PYTHON_FUNCTIONS))
 
     def after_fork(self) -> None:
-        """There is no state."""
+        """Do nothing: there is no state."""
 
 
 callers = OnePerProcess(Callers)
 
 
 class NativeCallback:
-    """A callback as native code sees it, and what must live as long."""
+    """A callback in the form that native code uses, with references to all that must live as long."""
 
     def __init__(self, callback: Callback) -> None:
         self.function = callback.checked
@@ -87,7 +87,7 @@ def address_of(name: str, entry: str = "raising") -> int:
 
 
 def symbols_for_c(names: Sequence[str]) -> dict[str, int]:
-    """The addresses of external symbols, for callers who cannot raise an exception, which is printed instead."""
+    """The addresses of external symbols, for callers that cannot raise an exception: it is printed instead."""
     found = external_symbols(names)
     return found | {each: address_of(each.removeprefix(CALLBACKS), "reporting") for each in callbacks_in(names)}
 

@@ -18,7 +18,7 @@ from numbagraph.runtime.objects import slot_offset
 
 
 class CallRecord(ctypes.Structure):
-    """What native code must know to call a function: objects of Python, and where others are kept."""
+    """The data that native code needs to call a function: Python objects, and the offsets of slots."""
 
     _fields_ = (
         ("bind", ctypes.c_void_p),
@@ -49,18 +49,19 @@ class Handlers(NamedTuple):
 
 
 class CallSlots(NamedTuple):
-    """Where objects keep what native code reads of them."""
+    """The slots of objects that native code reads."""
 
     versions: MemberDescriptorType
-    """A tuple of functions that give a result or NotImplemented."""
+    """The slot for a tuple of functions that return a result or NotImplemented."""
     parameters: MemberDescriptorType
-    """The names that positional arguments have, a tuple."""
+    """The slot for a tuple: the names of positional arguments."""
     writers: MemberDescriptorType
-    """An object."""
+    """The slot for an object that holds functions which write into arrays."""
     into_array: MemberDescriptorType
-    """The slot of that object with a tuple of functions that write into an array, the last argument."""
+    """The slot of that object with a tuple of functions that write into an array, their last argument."""
     into_tuple: MemberDescriptorType
-    """The same for several arrays, the last arguments, which are given as a tuple."""
+    """The slot of that object with a tuple of functions that write into several arrays, their last arguments; a caller
+    passes these as one tuple."""
 
 
 def call_method(library: Library, owner: type, slots: CallSlots, handlers: Handlers) -> Any:

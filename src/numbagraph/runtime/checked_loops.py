@@ -1,4 +1,4 @@
-"""Loops with their checks, which a program runs where one will fail: they are made and compiled when it first does."""
+"""Loops with their checks, which a program runs where one will fail: they are emitted and compiled on first use."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class CheckedLoops:
-    """Those of one program. Whoever has its code keeps them."""
+    """The loops with checks of one program. The library with its code keeps them alive."""
 
     def __init__(self, make: Callable[[str], CheckedLoop]) -> None:
         self.make = make
-        """By the symbol of its function. What is emitted now is what was when the program was compiled, maybe in
-        another process: another symbol would say that it is not."""
+        """Makes a loop by the symbol of its function. The loop that it makes now is the one for which the program was
+        compiled, maybe in another process: otherwise its symbol would differ."""
         self.libraries: dict[str, Library] = {}
-        """What is loaded, by the symbols of functions."""
+        """The loaded libraries, by the symbols of their functions."""
         self.lock = new_lock()
 
     def address_of(self, symbol: str) -> int:
@@ -44,14 +44,14 @@ class CheckedLoops:
 
 
 programs: WeakValueDictionary[str, CheckedLoops] = WeakValueDictionary()
-"""By the keys of programs."""
+"""The loops with checks by the keys of their programs."""
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 @keeping
 def load_checked(name: bytes, slot: int) -> None:
-    """What native code calls when it first needs a loop, by the key of its program and the symbol; it may run without
-    Python's lock. Where an exception is raised, nothing is put into the slot, as where a core op is loaded."""
+    """Load a loop on behalf of native code, on first use, by the key of its program and its symbol. The caller need not
+    hold Python's lock. Where an exception is raised, the slot stays empty, as where a core op is loaded."""
     program, _, symbol = name.decode().partition(":")
     ctypes.c_void_p.from_address(slot).value = programs[program].address_of(symbol)
 

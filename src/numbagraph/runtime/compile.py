@@ -1,8 +1,8 @@
 """LLVM IR text to object code, and object code to callable addresses, with llvmlite alone.
 
-Numba's own code generation does the same in 1.5 times the time, and importing it costs a quarter of a second, so it
-is left to those who call from ``@njit`` code. Object code holds no address: it names what it needs, and the names are
-bound when a `Library` loads it. So it can be kept on disk.
+Numba's own code generation does the same in 1.5 times the time, and importing it costs a quarter of a second, so it is
+left to calls from ``@njit`` code. Object code holds no address: it names the symbols that it needs, which are bound
+when a `Library` loads it. So it can be kept on disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numbagraph.emit.runtime_calls import LOAD_CHECKED
 from numbagraph.intrinsics.emitters.target import Target, current_target, host, llvm, llvm_lock
 
 DEFAULT_LEVEL = 2
-"""Level 3 gives the same code for loop nests; level 0 compiles 15 times as fast, for code that is not worth more."""
+"""The level of optimisation. Level 3 gives the same code for loop nests; level 0 compiles 15 times as fast, for code
+that is not worth more."""
 
 # LLVM's newer linker takes two thirds of the memory, and returns it, but does not load Windows' object files.
 _NEW_LINKER = sys.platform != "win32"
@@ -60,7 +61,7 @@ def _create_linker() -> Any:
 
 
 def _linker() -> Any:
-    """What loads code into this process."""
+    """The JIT linker that loads code into this process."""
     with llvm_lock():
         return _create_linker()
 
@@ -88,7 +89,7 @@ def _optimised(module_text: str, level: int) -> Any:
 
 
 def _dispose(manager: Any) -> None:
-    """Free a pass manager, 0.1 MB: the method by which llvmlite would is hidden by one that does nothing."""
+    """Free a pass manager, 0.1 MB: llvmlite's own method for that is hidden by one that does nothing."""
     if not manager.closed:
         llvm().newpassmanagers.NewPassManager._dispose(manager)
         manager.detach()
@@ -113,15 +114,16 @@ def assembly(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
 
 
 class Library:
-    """Object code in memory. It is freed with this object, so whoever keeps an address keeps the library too."""
+    """Object code in memory. It is freed with this object, so the holder of an address must keep the library, too."""
 
     _numbers = itertools.count()
 
     def __init__(self, object_code: bytes, symbols: Mapping[str, int]) -> None:
-        """Load object code. ``symbols`` has the addresses of what it names, but for what libc and libm define."""
+        """Load object code. ``symbols`` has the addresses of the symbols that it needs, except those that libc and libm
+        define."""
         self.loads_loops = LOAD_CHECKED in symbols
         self.calls_others = bool(symbols.keys() - {LOAD_CHECKED})
-        """Whether it calls functions that are neither its own nor of libc or libm."""
+        """Whether the code calls functions that are neither its own nor of libc or libm."""
         self.keepalive: object = None
         self._linker = _linker()
         self._name = f"numbagraph{next(self._numbers)}"

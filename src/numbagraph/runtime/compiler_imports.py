@@ -1,4 +1,5 @@
-"""What makes a program of a graph, and LLVM of that. A function that is found on disk needs none of it."""
+"""The passes that make a program of a graph, and LLVM of the program. A function that is found on disk needs none of
+them."""
 
 from numbagraph.emit.program import DeferredLoops, ProgramEmitter, emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded

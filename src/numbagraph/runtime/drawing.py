@@ -1,5 +1,5 @@
-"""Calls with a generator of random numbers among the arguments, whose state is an array to what is called
-(``native/drawing.ll``). In Python the lock, and the state each way, would take 5 µs of a call."""
+"""Calls with a generator of random numbers among the arguments, whose state becomes an array argument
+(``native/drawing.ll``). In Python, taking the lock and copying the state to and fro would take 5 µs of a call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = {name: sys.intern(name) for name in ("trace", "bit_generator", "lock", 
 
 
 class Span(NamedTuple):
-    """Bytes of an object, and the word that they begin."""
+    """A span of bytes in an object, and the word of the state at which they begin."""
 
     offset: int
     word: int
@@ -36,13 +36,13 @@ class Span(NamedTuple):
 
 
 class SpanRecord(ctypes.Structure):
-    """The same as native code reads it."""
+    """A `Span` as native code reads it."""
 
     _fields_ = tuple((name, ctypes.c_int64) for name in Span._fields)
 
 
 class DrawingRecord(ctypes.Structure):
-    """What native code must know: Python's objects, and where a bit generator has its state."""
+    """The data of `drawing` for native code: Python objects, and the spans in which a bit generator has its state."""
 
     _fields_ = (
         ("run", ctypes.c_void_p),
@@ -82,9 +82,9 @@ def drawing(
     active: object,
     raise_drawn: Callable[[Any], Any],
 ) -> Callable[..., Any]:
-    """``run``, of which the argument ``number`` is a generator, and its bit generator has its state where the spans
-    say. It gives NotImplemented for others, and where ``active.trace`` is not None. ``raise_drawn`` is called with a
-    bit generator that somebody else has drawn from meanwhile."""
+    """Wrap ``run``, whose argument ``number`` is a generator, for bit generators whose state lies in ``spans``. The
+    wrapper returns NotImplemented for other arguments, and where ``active.trace`` is not None. It calls ``raise_drawn``
+    with a bit generator that has been drawn from elsewhere during the call."""
     library, address = _draw()
     records = (SpanRecord * len(spans))(*spans)
     owned = (run, raise_drawn, active, np.random.Generator, source_type, canonical(np.dtype(np.uint64)))

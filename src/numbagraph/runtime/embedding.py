@@ -20,11 +20,11 @@ from numbagraph.runtime.specialise import Specialisation, compiler, compiling
 C_FUNCTION = "call"
 
 FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
-"""What tracing a function may raise."""
+"""The exceptions that tracing a function may raise."""
 
 
 class Failure(Struct):
-    """What an embedded graph raises."""
+    """An exception that an embedded graph raises."""
 
     error: type[Exception]
     message: str
@@ -41,13 +41,13 @@ class Embedding(Struct, eq=False):
     refuses_one: bool
     """Whether there is no version for lengths of 1."""
     order: tuple[int, ...]
-    """Which of the caller's arguments each leaf is."""
+    """For each leaf, the number of the caller's argument that it is."""
     outputs: Any
     described: str
 
     @cached_property
     def failures(self) -> tuple[Failure, ...]:
-        """What to raise, by the number that `ProgramCall.prepare` gives (from 1 on)."""
+        """The exceptions by the number that `ProgramCall.prepare` returns, from 1 on."""
         found = [self._failure(*each) for version in self.versions for each in version.guard_subjects]
         if self.refuses_one:
             text = "a length is 1, and might broadcast, for which there is no native code: call it from Python"
@@ -91,7 +91,7 @@ class Embedding(Struct, eq=False):
 
 
 def emit_version(module: ir.Module, special: Specialisation) -> LinkedVersion:
-    """The functions of a specialisation as parts of ``module``, where they may be already."""
+    """Emit the functions of a specialisation into ``module``, unless they are there already."""
     if f"{special.name}.program" not in module.globals:
         special.emit(module)
     shapes, program = (module.globals[f"{special.name}.{part}"] for part in ("shapes", "program"))

@@ -41,11 +41,12 @@ from numbagraph.runtime.objects import (
 )
 
 GIL_THRESHOLD = 20_000
-"""Loop iterations above which a program runs without the GIL: below, giving it up costs more than it is worth."""
+"""The number of loop iterations above which a program runs without the GIL: below, giving it up costs more than it is
+worth."""
 
 
 class Sort(enum.IntEnum):
-    """How an argument comes and a result goes: as an array, as a NumPy scalar, or as a Python scalar."""
+    """The kind of an argument or a result: an array, a NumPy scalar, or a Python scalar."""
 
     ARRAY = 0
     RANK0 = 1
@@ -60,7 +61,7 @@ _DTYPE_SORTS = {"float64": Sort.FLOAT, "complex128": Sort.COMPLEX, "int64": Sort
 
 
 class ArgumentRecord(ctypes.Structure):
-    """What the entry must know of an argument."""
+    """The data of an argument for the native entry."""
 
     _fields_ = (
         ("sort", ctypes.c_int32),
@@ -79,7 +80,7 @@ class ArgumentRecord(ctypes.Structure):
 
 
 class ResultRecord(ctypes.Structure):
-    """What the entry must know of a result. ``donor`` and ``written`` are arguments, or -1."""
+    """The data of a result for the native entry. ``donor`` and ``written`` are arguments, or -1."""
 
     _fields_ = (
         ("boxing", ctypes.c_int32),
@@ -92,7 +93,8 @@ class ResultRecord(ctypes.Structure):
 
 
 class PlanRecord(ctypes.Structure):
-    """What the entry must know of a specialisation. What begins somewhere is counted in words of the call's frame."""
+    """The data of a specialisation for the native entry. Fields named ``..._begin`` count in words of the call's
+    frame."""
 
     _fields_ = (
         ("shapes", ctypes.c_void_p),
@@ -318,7 +320,7 @@ class EntryPlan:
         self.record.captured_meta_count = offsets[-1] - offsets[first]
 
     def _lay_out_frame(self) -> None:
-        """Give each part of a call's memory its offset; data pointers stand at the beginning."""
+        """Assign an offset in a call's frame to each part; data pointers stand at the beginning."""
         signature, record = self.signature, self.record
         results = len(signature.results)
         begin = len(signature.leaves)
@@ -337,7 +339,7 @@ class EntryPlan:
 
 
 def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
-    """A builtin function that runs the first plan that its arguments fit, or else returns ``NotImplemented``."""
+    """Make a builtin function that runs the first plan that its arguments fit, or else returns ``NotImplemented``."""
     library, address = _entry()
     addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)

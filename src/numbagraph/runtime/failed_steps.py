@@ -16,8 +16,8 @@ from numbagraph.transforms.interpret import effects, evaluate, extended
 
 
 def error_of(special: Specialisation, steps: Sequence[StepRecord]) -> Exception | None:
-    """The error of the innermost step that failed, with the steps of the loops around it; None where NumPy finds no
-    fault, since that may be a matter of rounding."""
+    """The error of the innermost step that failed, with the steps of the loops around it; None where NumPy raises no
+    error, since the difference may be a matter of rounding."""
     known = {each.name: each for each in regions_of(special.tiled, f"{special.name}.program")}
     if not steps or any(each.name not in known for each in steps):
         return None
@@ -34,8 +34,8 @@ def error_of(special: Specialisation, steps: Sequence[StepRecord]) -> Exception 
 
 
 class Place(Struct):
-    """A region of a loop, the name of its native function, and where it stands: the loop and the branches around it, up
-    to the next loop."""
+    """A region of a loop, the name of its native function, and its position: the loop and the branches around it, up to
+    the next loop."""
 
     name: str
     region: Region
@@ -43,7 +43,7 @@ class Place(Struct):
 
 
 def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> Iterator[Place]:
-    """The regions of all loops in a program. What it is itself in may be ``branches``."""
+    """The regions of all loops in a program. ``branches`` are those that the program itself is in."""
     for number, step in enumerate(program.body.steps):
         prefix = f"{name}.{number}"
         if isinstance(step, Branch):

@@ -1,4 +1,4 @@
-"""What native code leaves where it fails: which plan it was that failed, and of loops the step and what it was given.
+"""The records that native code leaves where it fails: the plan of the call, and for loops the step and its operands.
 
 Native code calls the functions here once a failure, so they are written in Python.
 """
@@ -17,7 +17,7 @@ from numbagraph.runtime.interruption import keeping
 
 
 class Operand(Struct):
-    """A leaf of a step: its lengths, and its bytes, or of an argument of the call where these are."""
+    """A leaf of a step: its lengths, and its bytes or, for an argument of the call, their place."""
 
     lengths: tuple[int, ...]
     content: Any
@@ -27,7 +27,7 @@ class StepRecord(Struct):
     """A step that failed."""
 
     name: str
-    """Of the native function that a step is."""
+    """The name of the native function of the step."""
     number: int
     operands: tuple[Operand, ...]
 
@@ -38,12 +38,12 @@ class Stop(Struct):
     plan: int
     """The address of its `PlanRecord`."""
     arguments: tuple[int, ...]
-    """The addresses of the objects that it was given."""
+    """The addresses of the arguments' objects."""
     steps: tuple[StepRecord, ...]
-    """The innermost loop first."""
+    """The steps that failed, the innermost loop first."""
 
     def is_of(self, plans: Sequence[int], arguments: Sequence[Any]) -> bool:
-        """Whether it is the stop of a call of one of some plans with these arguments."""
+        """Whether the stop belongs to a call of one of these plans with these arguments."""
         return self.plan in plans and self.arguments[: len(arguments)] == tuple(map(id, arguments))
 
 
@@ -57,12 +57,13 @@ _left = _Left()
 
 
 def is_stopped() -> bool:
-    """Whether a call of this thread has been stopped, and nobody has asked why."""
+    """Whether a call of this thread has been stopped, and its stop has not been taken yet."""
     return _left.stop is not None
 
 
 def take() -> Stop | None:
-    """Why the last call of this thread did not give a result, if native code has begun with it."""
+    """Return the stop of this thread's last call, and forget it; None if native code did not begin, or gave a
+    result."""
     stop, _left.stop = _left.stop, None
     return stop
 
@@ -93,7 +94,7 @@ def _stopped(plan: int, objects: int, given: int) -> None:
 
 
 def stop_symbols() -> dict[str, int]:
-    """What the native entry calls where a program did not finish."""
+    """The addresses of functions that the native entry calls where a program did not finish."""
     return {"program_stopped": ctypes.cast(_stopped, ctypes.c_void_p).value or 0}
 
 

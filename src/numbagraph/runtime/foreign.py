@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 READABLE = {1, 3, 11, 13}
-"""DLPack's numbers of devices whose memory the CPU reads: its own, that which it shares with CUDA or ROCm, managed."""
+"""DLPack's numbers of devices whose memory the CPU can read: its own memory, memory shared with CUDA or ROCm, and
+managed memory."""
 DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI"}
 
 
@@ -23,7 +24,7 @@ def numpy_array(leaf: Any, name: str) -> np.ndarray:
 
 
 def require_readable(leaf: Any, name: str) -> None:
-    """Raise for arrays on a device of their own, which would be copied in each call."""
+    """Raise an error for an array on a device of its own, which would be copied in each call."""
     ask = getattr(type(leaf), "__dlpack_device__", None)
     if ask is None:
         return

@@ -9,7 +9,7 @@ from contextlib import ContextDecorator
 from numbagraph.forking import new_lock
 
 LEAST_KEPT = 100_000
-"""After how many objects the oldest ones are looked at, at the earliest: a graph and its code are up to 50,000."""
+"""The least number of new objects before the oldest generation is collected: a graph and its code are up to 50,000."""
 
 
 class CollectorAtRest(ContextDecorator):
@@ -50,12 +50,13 @@ class CollectorAtRest(ContextDecorator):
             self._collect()
 
     def keep_for_good(self) -> None:
-        """Do not count what was made until now: modules, which are there to stay."""
+        """Reset the count of objects made until now: they are modules, which will stay."""
         with self.lock:
             self.kept = 0
 
     def _keep(self) -> None:
-        """Let what was made be among the oldest objects. It would be looked at now, and all others with it."""
+        """Move the objects made until now to the oldest generation. Otherwise they would be collected now, with all
+        others."""
         collections = gc.get_stats()[-1]["collections"]
         if collections != self.collections:
             self.kept, self.collections = 0, collections
@@ -64,14 +65,16 @@ class CollectorAtRest(ContextDecorator):
         gc.unfreeze()
 
     def _collect(self) -> None:
-        """Look at the oldest objects. Python does it when a quarter of them is new, but does not count these ones."""
+        """Collect the oldest generation. Python does it when a quarter of it is new, but does not count these
+        objects."""
         self.kept = 0
         if gc.isenabled():
             gc.collect()
             self.most_kept = max(LEAST_KEPT, len(gc.get_objects(2)) // 4)
 
     def _after_fork(self) -> None:
-        """The child has only the thread that forked: what others had begun will not end there."""
+        """Reset the state in a child process, which has only the thread that forked: contexts of other threads will not
+        end there."""
         if self.depth and self.was_enabled:
             gc.enable()
         self.depth = 0

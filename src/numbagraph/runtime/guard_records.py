@@ -1,4 +1,4 @@
-"""The references that the native entry compares for a guard: where they lie in CPython's objects, and what they were.
+"""The references that the native entry compares for a guard: their addresses in CPython's objects, and their values.
 
 A dict has a version, which each change makes another one (until Python 3.13); lists and sets have memory that is
 compared with a copy. What has neither, such as a deque, is compared in Python in each call.
@@ -19,15 +19,15 @@ from numbagraph.runtime.objects import HEADER_SIZE, slot_offset
 
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 _SIZE = HEADER_SIZE
-"""Where a list and a dict have the number of what they hold; of a set, three numbers begin here, whose last is the
-length of its table less one."""
+"""The offset of the number of elements in a list or a dict. In a set, three numbers begin here, the last of which is
+the length of its table less one."""
 _VERSION = _SIZE + _WORD
 _ITEMS = _SIZE + _WORD
 _TABLE = _SIZE + 3 * _WORD
 
 
 class GuardKind(enum.IntEnum):
-    """What is compared: a word; the entry of a dict; several words; several words behind a pointer."""
+    """The subject of a comparison: a word; the entry of a dict; several words; several words behind a pointer."""
 
     WORD = 0
     ENTRY = 1
@@ -36,8 +36,8 @@ class GuardKind(enum.IntEnum):
 
 
 class GuardRecord(ctypes.Structure):
-    """What the entry must know: an address, or a dict and a key with its hash; and what was there, a word or the
-    address of ``count`` words."""
+    """The data of a guard for the native entry: an address, or a dict and a key with its hash; and the expected value,
+    a word or the address of ``count`` words."""
 
     _fields_ = (
         ("kind", ctypes.c_int64),
@@ -50,7 +50,7 @@ class GuardRecord(ctypes.Structure):
 
 
 class DefinitionRecord(ctypes.Structure):
-    """Where a function's code and defaults lie, and what was there."""
+    """The addresses of a function's code and defaults, and their values."""
 
     _fields_ = (
         ("place", ctypes.c_void_p),
@@ -80,7 +80,8 @@ def records_of(owner: Any, key: Any, expected: int | None) -> list[GuardRecord]:
 
 
 def content_records(owner: Any, value: Sequence[Any], version: int) -> tuple[list[GuardRecord], Any]:
-    """The records of all that a container holds, as many for each content of it; and the memory that they point to."""
+    """The records of the content of a container, whose number does not depend on that content; and the memory that they
+    point to."""
     if version:
         return [_word(id(owner) + _VERSION, version)], None
     if isinstance(owner, list) and _know_lists():
@@ -102,7 +103,7 @@ def _word(place: int, expected: int | None) -> GuardRecord:
 
 
 def _never() -> GuardRecord:
-    """Holds never, so that Python is asked."""
+    """A record that never holds, so that Python checks the guard."""
     return _word(ctypes.addressof(_ZERO), 1)
 
 
@@ -112,7 +113,7 @@ def _several(kind: GuardKind, place: int, words: Sequence[int]) -> tuple[list[Gu
 
 
 def version_of(container: Any) -> int:
-    """A number that is another one after each change of a dict; 0 where there is none."""
+    """A number that changes with each change of a dict; 0 for objects without one."""
     if not isinstance(container, dict) or isinstance(container, OrderedDict) or not _have_versions():
         return 0
     return ctypes.c_uint64.from_address(id(container) + _VERSION).value
@@ -131,14 +132,15 @@ def _have_versions() -> bool:
 
 @cache
 def _know_lists() -> bool:
-    """Whether this build of Python lays out lists as we read them."""
+    """Whether this build of Python lays out lists as the native entry reads them."""
     sizes = [_words(id(each) + _SIZE, 2) for each in ([], [None], [None, None])]
     return [size for size, _ in sizes] == [0, 1, 2] and [place == 0 for _, place in sizes] == [True, False, False]
 
 
 @cache
 def _know_sets() -> bool:
-    """Whether this build of Python lays out sets as we read them; the table of a short one lies in itself."""
+    """Whether this build of Python lays out sets as the native entry reads them; the table of a short one lies in the
+    set itself."""
     known = {object(), object(), object()}
     fill, used, mask, table = _words(id(known) + _SIZE, 4)
     if (fill, used, mask) != (3, 3, 7) or not 0 < table - id(known) <= sys.getsizeof(known) - 16 * _WORD:
@@ -152,7 +154,7 @@ def _words(place: int, count: int) -> list[int]:
 
 @cache
 def definition_offset() -> int:
-    """Where a function has its code, its defaults and those of keywords, one after the other."""
+    """The offset of a function's code, which its defaults and those of keywords follow."""
 
     def known(first: Any = (), *, second: Any = ()) -> Any:
         return first, second

@@ -1,4 +1,4 @@
-"""What a traced function has read of the world around it, and whether that is still so.
+"""Guards on the objects that a traced function has read from its surroundings, and checks whether they still hold.
 
 A guard watches what holds a reference: an entry of a dict (globals, a module, an instance, a class), a closure cell,
 or a slot; or all references that a container or a function's definition holds. The native entry compares references
@@ -27,25 +27,25 @@ from numbagraph.runtime.guard_records import (
 
 MISSING = object()
 CONTENT = object()
-"""In place of a key: all that a dict, list, set or deque holds."""
+"""A stand-in for a key: all elements of a dict, list, set or deque."""
 DEFINITION = object()
-"""In place of a key: the code and the defaults of a function."""
+"""A stand-in for a key: the code and the defaults of a function."""
 _BY_VALUE = (int, bool, str, bytes, type(None))
 
 
 class NameGuard(NamedTuple):
-    """What holds a reference, and what was in it when the function was traced."""
+    """A place that holds a reference, and the value that it had when the function was traced."""
 
     owner: Any
-    """A dict, a cell, an object with slots, or what `CONTENT` and `DEFINITION` are of."""
+    """A dict, a cell, an object with slots, or the object to which `CONTENT` or `DEFINITION` refers."""
     key: Any
     """The key in a dict, the descriptor of a slot, `CONTENT` or `DEFINITION`."""
     value: Any
-    """`MISSING` where there is nothing."""
+    """The value; `MISSING` if there was none."""
     name: str
-    """As the user would spell it."""
+    """The name as the user would spell it."""
     version: int = 0
-    """That of a dict before its content was read."""
+    """The version of a dict before its content was read."""
 
 
 def content_guard(container: Any, name: str) -> NameGuard:
@@ -68,7 +68,7 @@ def definition_of(function: Any) -> tuple[Any, ...]:
 
 
 def read(owner: Any, key: Any) -> Any:
-    """What is in it now."""
+    """The present value of a place."""
     if key is CONTENT:
         return content_of(owner)
     if key is DEFINITION:
@@ -110,7 +110,7 @@ class Guards:
     def __init__(self, guards: Iterable[NameGuard]) -> None:
         self.guards = list(guards)
         self._begins: list[int] = []
-        """Where the records of each guard begin, in the table or among the definitions."""
+        """The index of each guard's first record, in the table or among the definitions."""
         self._kept: list[Any] = []
         """The memory that records point to."""
         records: list[GuardRecord] = []
@@ -125,7 +125,7 @@ class Guards:
         self.definitions = (DefinitionRecord * len(definitions))(*definitions)
 
     def hold(self) -> bool:
-        """Whether all is as it was. An equal number takes the place of the old one, so that the entry knows it, too."""
+        """Whether all guards hold. An equal number replaces the old one, so that the entry recognises it, too."""
         for position, guard in enumerate(self.guards):
             version = version_of(guard.owner) if guard.key is CONTENT else 0
             if version and version == guard.version:
@@ -148,12 +148,12 @@ class Guards:
         self._kept[position] = kept
 
     def changed(self) -> list[str]:
-        """The names of what is not as it was."""
+        """The names of the places whose values have changed."""
         return [each.name for each in self.guards if not same(read(each.owner, each.key), each.value)]
 
 
 def _records(guard: NameGuard) -> tuple[list[Any], Any]:
-    """What the native entry compares for a guard, and what must live as long."""
+    """The records that the native entry compares for a guard, and memory that must live as long."""
     owner, key, value, _, version = guard
     if key is DEFINITION:
         return [definition_record(owner, value)], None

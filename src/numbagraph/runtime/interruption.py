@@ -1,4 +1,4 @@
-"""What is raised in Python code that native code calls: it is kept, and raised once the native code has returned."""
+"""Exceptions of Python code that native code calls: each is kept, and raised once the native code has returned."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 _kept: dict[int | None, BaseException] = {}
-"""By the thread that will raise it; None for those of helpers, which have no caller in Python."""
+"""The exceptions by the thread that will raise them; None stands for helpers, which have no caller in Python."""
 
 _unseen: dict[int, BaseException] = {}
-"""By the thread that Python does not know, in a function that native code called back."""
+"""The exceptions by threads that Python does not know, in functions that native code called back."""
 
 
 def keeping(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function for `ctypes`, which would only print an exception. It returns None, or 0, where there is one."""
+    """Wrap a function for `ctypes`, which would only print an exception: the exception is kept, and the result is None,
+    or 0."""
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
@@ -31,7 +32,8 @@ def keeping(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def raise_kept() -> None:
-    """Raise what native code, called by this thread before, has left. To be called where it did not give a result."""
+    """Raise the exception that native code left, which this thread called. To be called where that code gave no
+    result."""
     if _kept:
         error = _kept.pop(threading.get_ident(), None) or _kept.pop(None, None)
         if error is not None:
@@ -39,9 +41,9 @@ def raise_kept() -> None:
 
 
 def unseen(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function for threads that Python does not know, where no caller could raise an exception.
+    """Wrap a function for threads that Python does not know, where no caller could raise an exception.
 
-    It returns None where there is one, which `take_unseen` gives to who called the native code.
+    The wrapper returns None if there is one, and `take_unseen` returns the exception to the caller of the native code.
     """
 
     def call(*arguments: Any) -> Any:
@@ -55,5 +57,5 @@ def unseen(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def take_unseen() -> BaseException | None:
-    """The exception that a function, called back on this thread, has raised; once."""
+    """Return the exception of a function that was called back on this thread, and forget it; None if there is none."""
     return _unseen.pop(threading.get_ident(), None)

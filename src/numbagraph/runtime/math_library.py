@@ -1,5 +1,5 @@
-"""What is compiled once a machine: mathematical functions, and core ops on batches. Each is compiled when it is first
-asked for, and kept on disk."""
+"""Mathematical functions, and core ops on batches, which are compiled once a machine: each on first use, and then kept
+on disk."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Shelf:
         self.prefix = prefix
         self.define = define
         self.by_target: dict[Target, dict[str, Library]] = {}
-        """Never freed, since any code may call it."""
+        """The libraries of each target. They are never freed, since any code may call them."""
 
     @property
     def libraries(self) -> dict[str, Library]:
-        """What is loaded for the current target, whose vectors have their length, by the symbols of functions."""
+        """The loaded libraries by the symbols of their functions, for the current target and its length of vectors."""
         return self.by_target.setdefault(current_target(), {})
 
     def addresses_of(self, names: list[str]) -> list[int]:
@@ -61,7 +61,7 @@ class Shelf:
         return [libraries[symbol].address(symbol) for symbol in symbols]
 
     def compile(self, symbols: list[str]) -> bytes:
-        """Object code of functions, behind the names of those that it calls."""
+        """Compile functions to object code, preceded by the names of the functions that it calls."""
         module = ir.Module("library")
         for symbol in symbols:
             self.define(module, symbol)
@@ -73,7 +73,7 @@ load_once = cache(linked)
 
 
 def loaded(symbol: str, content: bytes) -> Library:
-    """What has the function of a symbol."""
+    """Load the library that has the function of a symbol."""
     return checked(load_once(content), [symbol])
 
 
@@ -89,7 +89,7 @@ core_ops = Shelf(CORE, BatchedCall.define)
 @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 @keeping
 def load_core(name: bytes, slot: int) -> None:
-    """What native code calls when it first needs a core op, by its whole name; it may run without Python's lock.
+    """Load a core op on behalf of native code, on first use, by its whole name. The caller need not hold Python's lock.
 
     Where an exception is raised, nothing is put into the slot: the program then ends with a code, and its caller
     raises the exception.

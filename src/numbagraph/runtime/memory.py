@@ -22,10 +22,10 @@ DEFAULT_BYTES = 256 * 2**20
 _HAS_HUGE_PAGES = hasattr(mmap, "MADV_HUGEPAGE")  # Linux
 
 HANDLER_NAME = b"mem_handler"
-"""The name that NumPy asks of such a capsule; it has to last as long as the capsule."""
+"""The name that NumPy expects of such a capsule; it has to last as long as the capsule."""
 
 LARGE_BYTES = 2**25
-"""Of results from which on the pool has them: the GNU C library keeps what is smaller."""
+"""The size of results from which on the pool allocates them: the GNU C library keeps smaller memory itself."""
 
 _CONSTANTS = {
     "MOST_BLOCKS": 32,
@@ -38,7 +38,7 @@ _CONSTANTS = {
 
 
 class Handler(ctypes.Structure):
-    """``PyDataMem_Handler`` of NumPy's C-API: whose functions allocate the memory of an array, and free it."""
+    """``PyDataMem_Handler`` of NumPy's C-API: the functions that allocate the memory of an array, and free it."""
 
     _fields_ = (
         ("name", ctypes.c_char * 127),
@@ -77,7 +77,8 @@ class MemoryPool:
         return Handler(name=b"numbagraph", version=1, **functions).in_capsule()
 
     def keep_at_most(self, size: int) -> int:
-        """Set how many bytes are kept, and free what is too much; gives how many are kept now."""
+        """Set the number of bytes that the pool keeps at most, and free the excess; return the number that it keeps
+        now."""
         while (kept := self._keep_at_most(size)) < 0:
             time.sleep(0)  # another thread takes or gives, which is soon over
         return kept
@@ -88,12 +89,12 @@ FINDERS[MEMORY] = one_by_one(lambda name: pool.get().part.address(name))
 
 
 def bound() -> int:
-    """How many bytes are kept at most."""
+    """The number of bytes that the pool keeps at most."""
     return int(os.environ.get("NUMBAGRAPH_POOL_BYTES") or DEFAULT_BYTES)
 
 
 def kept_bytes() -> int:
-    """How many bytes are kept."""
+    """The number of bytes that the pool keeps now."""
     return pool.made.keep_at_most(bound()) if pool.made is not None else 0
 
 
@@ -119,5 +120,6 @@ def _handler_address() -> int:
 
 
 def handler_symbols() -> dict[str, int]:
-    """What native code calls for the capsule by which NumPy knows the pool: most processes never do."""
+    """The address of a function that native code calls for the capsule of the pool's handler: most processes never need
+    it."""
     return {"large_memory": ctypes.cast(_handler_address, ctypes.c_void_p).value or 0}

@@ -17,18 +17,18 @@ from numbagraph.runtime.compile import Library, compile_module, target_fingerpri
 
 
 def read_source(*names: str) -> str:
-    """The LLVM IR of some of the files, as one module."""
+    """Read some of the files as one module of LLVM IR."""
     files = (Path(__file__).with_name("native") / f"{name}.ll" for name in names)
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def expand(source: str, constants: Mapping[str, int]) -> str:
-    """LLVM IR with numbers in the place of names, which are written in capitals."""
+    """Replace names in LLVM IR, which are written in capitals, by numbers."""
     return re.sub(r"\b[A-Z][A-Z0-9_]+\b", lambda match: str(constants.get(match[0], match[0])), source)
 
 
 def with_fields(source: str, structures: Mapping[str, type[ctypes.Structure]]) -> str:
-    """LLVM IR with "field STRUCTURE.NAME of POINTER", a load, in place of which stands where the field lies."""
+    """Expand "field STRUCTURE.NAME of POINTER" in LLVM IR to a load at the offset of the field."""
 
     def expand_field(match: re.Match[str]) -> str:
         name, structure, field, base = match.groups()
@@ -46,7 +46,7 @@ def with_fields(source: str, structures: Mapping[str, type[ctypes.Structure]]) -
 
 
 def load_source(key: str, source: str, text: Callable[[], str], symbols: Mapping[str, int]) -> Library:
-    """The library of ``text()``, what a source was expanded to, with object code from the cache if it is there.
+    """Load the library of ``text()``, the expanded source, with object code from the cache if it is there.
 
     It is not optimised: that takes 15 times as long, and would save a call 20 ns (one argument) to 50 ns (five).
     """
@@ -66,7 +66,7 @@ def load_part(
     symbols: Mapping[str, int],
     structures: Mapping[str, type[ctypes.Structure]] | None = None,
 ) -> Library:
-    """The library of one of the files."""
+    """Load the library of one of the files."""
     source = read_source(name)
     source = expand(source if structures is None else with_fields(source, structures), constants)
     key = hashlib.sha256(repr((target_fingerprint(), source)).encode()).hexdigest()
@@ -74,7 +74,7 @@ def load_part(
 
 
 class Part:
-    """One of the files with state of its own, which is there until the process ends."""
+    """A library of one of the files, with state of its own, which lives until the process ends."""
 
     def __init__(self, name: str, constants: Mapping[str, int], symbols: Mapping[str, int]) -> None:
         self._library = load_part(name, constants, symbols)
@@ -85,7 +85,7 @@ class Part:
         return self._library.address(name)
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-        """One of its functions, to be called from Python."""
+        """A function of the library, to be called from Python."""
         return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
 
 
@@ -97,7 +97,7 @@ T = TypeVar("T", bound=Forkable)
 
 
 class OnePerProcess(Generic[T]):
-    """What a process has one of, made when someone first asks for it."""
+    """An object that a process has one of, made on first use."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.make = make

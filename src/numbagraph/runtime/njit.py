@@ -59,12 +59,12 @@ _TUPLES = (types.UniTuple, types.Tuple, *_NAMED_TUPLES)
 
 
 class Embeddable(Protocol):
-    """What this module knows of a compiled function."""
+    """The interface of a compiled function that this module uses."""
 
     signature: inspect.Signature
     static_argnames: tuple[str, ...]
     _prefers_constants: bool
-    """Whether every argument whose value is known becomes part of the code, as those in ``static_argnames`` do."""
+    """Whether every argument with a known value becomes part of the code, as those in ``static_argnames`` do."""
 
     def _embedding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding: ...
 
@@ -91,17 +91,18 @@ class GraphFunctionType(types.Callable, types.Opaque):
         return self._calls[key].signature
 
     def get_call_signatures(self) -> tuple[list[Signature], bool]:
-        """Numba's error messages ask for this."""
+        """The signatures of calls, for Numba's error messages."""
         return [each.signature for each in self._calls.values()], True
 
     def get_impl_key(self, sig: Signature) -> Any:  # noqa: ARG002
-        """Under which key Numba finds the implementation."""
+        """The key under which Numba finds the implementation."""
         return self
 
     def _settle(
         self, args: tuple[types.Type, ...], kws: dict[str, types.Type]
     ) -> tuple[tuple[types.Type, ...], dict[str, types.Type]]:
-        """Arguments as the call takes them: those that must be constants as literals, all others as plain types."""
+        """The types of the arguments as the call takes them: those that must be constants as literals, all others as
+        plain types."""
         positions = range(len(args))
         try:
             bound = self.function.signature.bind(*positions, **{name: name for name in kws}).arguments
@@ -146,10 +147,10 @@ register_model(GraphFunctionType)(OpaqueModel)
 
 @unbox(GraphFunctionType)
 def _unbox_function(typ: GraphFunctionType, obj: object, c: Any) -> NativeValue:  # noqa: ARG001
-    """A function as an argument of a jitted function: its type says everything.
+    """Pass a function as an argument of a jitted function: its type says everything.
 
     That type is another one in every process, so Numba must not keep the caller in its cache on disk. It looks for
-    global variables of this name; a weak one stays in the module even though nobody uses it.
+    global variables of this name; a weak one stays in the module though it is not used.
     """
     mark = cgutils.add_global_variable(c.builder.module, I8, "numba.dynamic.globals.numbagraph")
     mark.linkage, mark.initializer = "weak", ir.Constant(I8, 0)
@@ -218,7 +219,8 @@ def dynamic_types(type_: types.Type) -> Iterator[types.Type]:
 
 
 def layout_of(type_: types.Type) -> Leaf:
-    """How a value of a Numba type is passed. Numba knows no weak scalars: here, those of Python's dtypes are weak."""
+    """The layout in which a value of a Numba type is passed. Numba has no weak scalars: here, numbers of Python's
+    dtypes are weak."""
     if isinstance(type_, types.Array):
         if not type_.aligned:
             raise TypeError(f"an unaligned array ({type_}) is not supported: copy it")
@@ -268,7 +270,7 @@ class Lowering:
         self.call: ProgramCall = call.embedding.call(builder, self._address)
 
     def _address(self, builder: ir.IRBuilder, number: int) -> ir.Value:
-        """A pointer into this process: Numba then keeps the caller out of its cache on disk."""
+        """A pointer into this process, which keeps the caller out of Numba's cache on disk."""
         return self.context.add_dynamic_addr(builder, number, info="numbagraph")
 
     def emit(self, args: Sequence[ir.Value]) -> ir.Value:
@@ -284,7 +286,8 @@ class Lowering:
         return self._rebuild(results)
 
     def _leaves(self, type_: types.Type, value: ir.Value) -> Iterator[tuple[types.Type, ir.Value]]:
-        """What stands for the placeholders of `argument_tree`, in their order."""
+        """Yield the types and values of the leaves that correspond to the placeholders of `argument_tree`, in their
+        order."""
         if isinstance(type_, _TUPLES):
             for position, each in enumerate(type_):
                 yield from self._leaves(each, self.builder.extract_value(value, position))
@@ -300,7 +303,7 @@ class Lowering:
         self.call.array(position, array.data, extents, strides)
 
     def _raise_failures(self, code: ir.Value) -> None:
-        """Leave the caller with the failure that ``code`` is the number of."""
+        """Emit the exception of which ``code`` is the number."""
         with self.builder.if_then(cgutils.is_not_null(self.builder, code), likely=False):
             blocks = [self.builder.append_basic_block("failure") for _ in self.embedding.failures]
             switch = self.builder.switch(code, blocks[-1])
@@ -313,14 +316,14 @@ class Lowering:
         self.context.call_conv.return_user_exc(self.builder, error, (message,))
 
     def _allocate(self, number: int, result: Result) -> tuple[ir.Value, ir.Value | None]:
-        """Where a result goes, and (for an array) the array that it is."""
+        """Allocate the memory of a result; also return the array, if it is one."""
         if not result.ndim:
             return cgutils.alloca_once(self.builder, memory_type(result.dtype)), None
         array = _empty_nd_impl(self.context, self.builder, type_of_result(result), self.call.extents(number))
         return array.data, array._getvalue()
 
     def _raise_checks(self, code: ir.Value, arrays: Sequence[ir.Value | None]) -> None:
-        """Leave the caller when a check inside a loop has failed, without the results."""
+        """Emit an exception for a failed check inside a loop, and release the results."""
         with self.builder.if_then(cgutils.is_not_null(self.builder, code), likely=False):
             for array, result in zip(arrays, self.call.signature.results, strict=True):
                 if array is not None:

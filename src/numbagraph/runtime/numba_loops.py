@@ -14,12 +14,12 @@ _compiled: dict[str, Any] = {}
 
 
 def announce(core: LoopCore) -> None:
-    """Make a core known by its symbol; it is compiled when a program needs it."""
+    """Register a core by its symbol; it is compiled when a program needs it."""
     _cores[core.symbol] = core
 
 
 def compiled(core: LoopCore) -> Any:
-    """A C function ``int32 f(addresses..., lengths...)`` that gives 1 where the loops raise an exception.
+    """A C function ``int32 f(addresses..., lengths...)`` that returns 1 where the loops raise an exception.
 
     Operands are read-only, since they are memory of the caller; indices are checked; numbers are divided as NumPy does.
     """
@@ -49,7 +49,7 @@ def call({", ".join([*pointers, *labels])}):
 
 
 def types_of(core: LoopCore) -> tuple[Any, ...]:
-    """Numba's types of what the loops are called with."""
+    """The Numba types of the loops' arguments."""
     with importing:
         import numba  # noqa: PLC0415  only where someone writes loops
 

@@ -1,4 +1,4 @@
-"""CPython's and NumPy's objects as native code sees them: where fields lie, and the addresses of what it calls."""
+"""The layout of CPython's and NumPy's objects, and the addresses of their functions, for native code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from types import MemberDescriptorType
 import numpy as np
 
 HEADER_SIZE = object.__basicsize__
-"""What stands before an object's own fields; it differs between ordinary, debug and free-threaded builds of Python.
+"""The size of the header before an object's own fields; it differs between ordinary, debug and free-threaded builds of
+Python.
 
 Python's floats and complex numbers and all NumPy scalars keep their value right after it.
 """
@@ -94,7 +95,7 @@ _IN_NUMPY = {
     "PyDataMem_SetHandler": 304,
     "PyDataMem_DefaultHandler": 306,
 }
-"""By their positions in NumPy's C-API table, which never change."""
+"""The functions by their positions in NumPy's C-API table, which never change."""
 
 _OBJECTS = {"ndarray": np.ndarray, "None": None, "NotImplemented": NotImplemented, "True": True, "False": False}
 
@@ -112,7 +113,7 @@ def object_symbols() -> dict[str, int]:
 
 
 def slot_offset(descriptor: MemberDescriptorType) -> int | None:
-    """Where objects keep the reference that a slot of their class is; None if it is no reference."""
+    """The offset in an object of a slot of its class; None if the slot is no reference."""
     # PyMemberDescrObject: the header, d_type, d_name, d_qualname, d_member. PyMemberDef: name, type, offset
     member = ctypes.c_void_p.from_address(id(descriptor) + HEADER_SIZE + 3 * _POINTER_SIZE).value or 0
     is_reference = ctypes.c_int.from_address(member + _POINTER_SIZE).value == _OBJECT_OR_ERROR
@@ -159,7 +160,7 @@ class _Slots:
 
 
 def check_layout() -> None:
-    """Look at a few known objects, so that a surprise is an error here rather than a crash later."""
+    """Check the layout of a few known objects, so that a difference is an error here rather than a crash later."""
     _require(_POINTER_SIZE == 8, "pointers")
     array = np.arange(12, dtype=np.float32).reshape(3, 4)[:, ::2]
     found = ArrayFields.from_address(id(array))

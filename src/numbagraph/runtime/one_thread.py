@@ -17,11 +17,11 @@ from numbagraph.runtime.objects import python_symbols
 
 _LOCKS = ("PyThread_acquire_lock", "PyThread_allocate_lock", "PyThread_release_lock")
 _PREFIXES, _SUFFIXES = ("scipy_", ""), ("", "64_", "_64")
-"""Of OpenBLAS's symbols, as SciPy's wheels and systems' packages have it."""
+"""The prefixes and suffixes of OpenBLAS's symbols in SciPy's wheels and systems' packages."""
 
 
 def setting_of_blas() -> dict[str, int]:
-    """The functions by which the BLAS that SciPy calls is asked for its number of threads, and told; none if unknown.
+    """The functions that get and set the number of threads of the BLAS that SciPy calls; empty if they are unknown.
 
     A library in which a symbol is looked up stands for those that it needs, too; not on Windows.
     """
@@ -46,7 +46,7 @@ class OneThread:
         self.after_fork()
 
     def after_fork(self) -> None:
-        """Begin with as many threads as there were, though another thread of the parent was in a call."""
+        """Restore the number of threads in a child process, though another thread of the parent was in a call."""
         if not self._reset():
             raise MemoryError("there is no memory for a lock of numbagraph's")
 

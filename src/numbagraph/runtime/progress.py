@@ -1,4 +1,4 @@
-"""A line that says what is being compiled, for people who wait: on terminals and in notebooks, after a second."""
+"""A line that names the function that is being compiled, on terminals and in notebooks, once that takes a second."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from typing import TextIO
 
 EVERY = 1.0
-"""Seconds until the line is written, and between two of them."""
+"""The seconds until the line is written, and between two updates."""
 
 
 @contextmanager
 def progress(name: str, every: float = EVERY) -> Iterator[None]:
-    """Say every second that ``name`` is compiled, on standard error if someone reads it; then take the line away."""
+    """Write every second that ``name`` is being compiled, to standard error if that is a terminal or a notebook; erase
+    the line at the end."""
     stream = sys.stderr
     if not is_read(stream):
         yield

@@ -1,5 +1,5 @@
-"""A step of a loop that failed in native code is run once more with NumPy, which raises the error. What went before it
-is not run again."""
+"""A step of a loop that failed in native code is run once more with NumPy, which raises the error. The steps before it
+are not run again."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ else:  # it imports the passes
 def run_once(
     run: Callable[..., Any], special: Specialisation | None, given: Sequence[Any], leaves: Sequence[Any]
 ) -> Any:
-    """What a version gives for ``leaves``, or NotImplemented. If native code has just stopped in a call with what was
-    ``given``, it is not run again. Where a step of a loop has failed, its error is raised."""
+    """Return the result of a version for ``leaves``, or NotImplemented. If native code has just stopped in a call with
+    the arguments ``given``, it is not run again. If a step of a loop has failed, raise its error."""
     stop = stop_of(special, given)
     result = run(*leaves) if stop is None else NotImplemented
     if result is NotImplemented and special is not None:
@@ -34,7 +34,7 @@ def run_once(
 
 
 def stop_of(special: Specialisation | None, leaves: Sequence[Any]) -> Stop | None:
-    """How native code has stopped in a call with these leaves, if it has just now."""
+    """The stop of a call with these leaves, if native code has just stopped in one."""
     stop = take()
     return stop if stop is not None and special is not None and stop.is_of(special.plans, leaves) else None
 

@@ -1,4 +1,4 @@
-"""Signals while native code runs: long loops ask for them, so that Ctrl-C ends them (``native/signals.ll``)."""
+"""Signals while native code runs: long loops poll for them, so that Ctrl-C ends them (``native/signals.ll``)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _FUNCTIONS = ("PyErr_CheckSignals", "PyGILState_Ensure", "PyGILState_Release")
 
 
 class Signals:
-    """The native functions. A process has them once it has loaded code with a loop."""
+    """The native functions that poll for signals. A process has them once it has loaded code with a loop."""
 
     def __init__(self) -> None:
         self.part = Part("signals", {"NO_CONSTANT": 0}, python_symbols(_FUNCTIONS))
 
     def after_fork(self) -> None:
-        """There is no state."""
+        """Do nothing: there is no state."""
 
 
 signals = OnePerProcess(Signals)

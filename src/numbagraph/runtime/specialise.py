@@ -1,4 +1,4 @@
-"""From a traced graph and the layout of its arguments to native code, by way of the cache on disk."""
+"""The compilation of a traced graph, for a layout of its arguments, to native code, by way of the cache on disk."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def signature_of(
     graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool, written: Sequence[int] = ()
 ) -> NativeSignature:
     """The binary signature of a graph whose last ``captured`` inputs are captured arrays, and whose last results are
-    what arguments hold after the call."""
+    the contents of ``written`` arguments after the call."""
     count = len(leaves) - captured
     kept = [None] * (len(graph.outputs) - len(written))
     results = tuple(
@@ -65,8 +65,8 @@ def is_control(value: Value) -> bool:
 
 
 class Specialisation(Struct, frozen=False):
-    """One graph, compiled for one layout of arguments. What nobody asks for (the program's text, its passes) is
-    made when it is asked for: a hit in the cache needs none of it."""
+    """One graph, compiled for one layout of arguments. Parts that are rarely needed (the program's text, its passes)
+    are made on first use: a hit in the cache needs none of them."""
 
     graph: Graph
     signature: NativeSignature
@@ -76,15 +76,15 @@ class Specialisation(Struct, frozen=False):
     parallel: bool = False
     """Whether loop nests may run on several threads."""
     guards: Guards | None = None
-    """What must be as it was when the graph was traced."""
+    """The guards on objects that the function read when it was traced."""
     plans: list[int] = field(default_factory=list)
-    """The addresses of what the native entry knows of it."""
+    """The addresses of the plans by which the native entry knows the specialisation."""
     compiled: bool = False
     """Whether the code was compiled here, rather than found on disk."""
 
     def accept_donations(self, arguments: Iterable[int], kept: Collection[int] = ()) -> None:
-        """Let results take over the memory of arguments, where the loop nests allow it; ``kept`` are results that do
-        not go to the caller, who has the argument."""
+        """Let results take over the memory of arguments, where the loop nests allow it; ``kept`` are results that are
+        not returned to the caller, who has the argument."""
         program, results = self.program, list(self.signature.results)
         for number in arguments:
             obstacles: dict[str, None] = {}
@@ -132,13 +132,13 @@ class Specialisation(Struct, frozen=False):
         return self.built({})
 
     def copy(self) -> Specialisation:
-        """The same, to be changed before it is compiled."""
+        """A copy that may be changed before it is compiled."""
         return Specialisation(
             self.graph, self.signature, self.captured, self.name, self.cache, self.parallel, self.guards
         )
 
     def as_compiled(self) -> Specialisation:
-        """The same, with the program that it has by now, which decides where results are."""
+        """A copy with the present program, which decides where results are."""
         copy = self.copy()
         if "program" in vars(self):
             copy.program = self.program  # type: ignore[misc]  in place of what it would be
@@ -163,7 +163,8 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def guard_subjects(self) -> list[tuple[type[Exception], str, Source | None]]:
-        """For each return code of ``shapes``, from 1 on, what it is that does not hold."""
+        """For each return code of ``shapes``, from 1 on, the error of the guard that failed: its class, its text and
+        its source."""
         equalities = {each.dim: each for each in self.graph.equalities}
         found: list[tuple[type[Exception], str, Source | None]] = []
         for _, _, dim in compiler.repeated_dims(self.graph.inputs):
@@ -182,18 +183,18 @@ class Specialisation(Struct, frozen=False):
         return str(self.emit(ir.Module(self.name), self.deferred_loops()))
 
     def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
-        """Add the two functions of this specialisation to a module; ``deferred`` takes what they load when they first
-        need it."""
+        """Add the two functions of this specialisation to a module. ``deferred`` collects the loops with checks that
+        are loaded on first use."""
         emitter = partial(compiler.ProgramEmitter, deferred=deferred)
         compiler.emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name, emitter)
         return module
 
     def deferred_loops(self) -> DeferredLoops | None:
-        """What takes them, if they are to be loaded."""
+        """A collection for the loops with checks that are loaded on first use; None if they are emitted at once."""
         return compiler.DeferredLoops(self.key, {})
 
     def checked_loop(self, symbol: str) -> CheckedLoop:
-        """One of them, by its symbol."""
+        """Make a loop with checks by its symbol."""
         deferred = compiler.DeferredLoops(self.key, {})
         self.emit(ir.Module(self.name), deferred)
         if symbol not in deferred.loops:
@@ -203,7 +204,7 @@ class Specialisation(Struct, frozen=False):
 
     @property
     def layout(self) -> str:
-        """What the code depends on, besides the graph."""
+        """A text of the properties, other than the graph, on which the code depends."""
         return repr((self.signature.leaves, self.signature.results, self.parallel))
 
     @cached_property
@@ -212,7 +213,7 @@ class Specialisation(Struct, frozen=False):
         return content_hash(self.graph, self.name, self.layout, *versions, sources(), target_fingerprint())
 
     def object_code(self) -> bytes:
-        """The code, compiled here, behind the names of the external symbols that it needs."""
+        """Compile the code, and return it preceded by the names of the external symbols that it needs."""
         self.compiled = True
         with progress(self.name):
             module = self.emit(ir.Module(self.name), self.deferred_loops())
@@ -235,7 +236,7 @@ class Specialisation(Struct, frozen=False):
         return self.make_plan()
 
     def make_plan(self, *, into: bool = False, guarded: bool = True) -> EntryPlan:
-        """What the native entry must know; with ``into``, arrays for the results are given behind the arguments."""
+        """Make the plan for the native entry; with ``into``, arrays for the results are passed behind the arguments."""
         library = self.library
         plan = EntryPlan(
             self.signature,

@@ -1,7 +1,7 @@
 """The threads of parallel functions: a pool of helpers, started when a loop nest first has work for them.
 
-The pool is our own (``native/threads.ll``), since each of Numba's threading layers lacks something that is asked for
-here: callers on several threads, `fork`, and no thread more than was allowed. The figures stand in
+The pool is numbagraph's own (``native/threads.ll``), since each of Numba's threading layers lacks something that is
+needed here: callers on several threads, `fork`, and no thread more than was allowed. The figures stand in
 docs/decisions/thread-pool.md.
 """
 
@@ -56,13 +56,13 @@ class ThreadPool:
         self.after_fork()
 
     def after_fork(self) -> None:
-        """Begin without helpers."""
+        """Reset the pool in a child process, without helpers."""
         if not self._reset():
             raise MemoryError("there is no memory for the locks of numbagraph's threads")
         self.set_limit(current_limit())
 
     def _follow_numba(self) -> None:
-        """Respect ``numba.set_num_threads``, from when Numba keeps the number it sets for each thread."""
+        """Respect ``numba.set_num_threads``, once Numba keeps the number that it sets for each thread."""
         layer = imported(_NUMBAS_LAYER)
         if layer is not None and layer._is_initialized:
             self._set_numba_limit(ctypes.cast(layer._get_num_threads, ctypes.c_void_p))

@@ -1,4 +1,4 @@
-"""Programs that measure themselves: how they are compiled and run, and what their records say."""
+"""Programs that measure themselves: their compilation, their runs, and their records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numbagraph.runtime.specialise import Specialisation
 
 
 class TimedProgram(Specialisation, frozen=False):
-    """A specialisation whose steps are measured. It is compiled anew, and kept nowhere."""
+    """A specialisation whose steps are measured. It is compiled anew, and not cached."""
 
     watched: list[Watched] = field(default_factory=list)
 
@@ -28,7 +28,7 @@ class TimedProgram(Specialisation, frozen=False):
 
     @cached_property
     def emitted(self) -> Program:
-        """The program that ``watched`` are steps of."""
+        """The program whose steps ``watched`` lists."""
         return self.tiled
 
     def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
@@ -37,11 +37,11 @@ class TimedProgram(Specialisation, frozen=False):
         return module
 
     def deferred_loops(self) -> None:
-        """What is measured is emitted at once."""
+        """Return None: loops with checks are emitted at once, so that they are measured."""
 
     @cached_property
     def reading(self) -> int:
-        """The nanoseconds that it takes to read the clock."""
+        """The nanoseconds that a reading of the clock takes."""
         return ctypes.CFUNCTYPE(ctypes.c_int64)(self.library.address(f"{self.name}.reading"))()
 
     @cached_property
@@ -50,14 +50,15 @@ class TimedProgram(Specialisation, frozen=False):
         return [type_.from_address(self.library.address(each.symbol)) for each in self.watched]
 
     def records(self) -> np.ndarray:
-        """What was counted since the last call of this: for each of ``watched`` a row with the columns ``FIELDS``."""
+        """Return the counts since the last call of this method: for each of ``watched`` a row with the columns
+        ``FIELDS``."""
         found = np.array([list(each) for each in self._records], np.int64).reshape(-1, len(FIELDS))
         for each in self._records:
             ctypes.memset(ctypes.addressof(each), 0, ctypes.sizeof(each))
         return found
 
     def without_clock(self, records: np.ndarray) -> np.ndarray:
-        """The same records, without the time that the readings of the clock took themselves."""
+        """The records without the time that the readings of the clock took themselves."""
         found = records.copy()
         for number, (elapsed, runs, *_) in enumerate(records):
             readings = runs + 2 * sum(records[inner, 1] for inner in self.inside(number))

@@ -1,4 +1,4 @@
-"""Files that nobody but the user can have written: what is loaded from them runs as the user."""
+"""Files that only the user can have written: code that is loaded from them runs as the user."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _FOR_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _HAS_OWNERS = hasattr(os, "geteuid")  # not on Windows, where a user's folders are the user's
 
 _READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Neither a link is followed, nor a writer awaited where a pipe stands in place of a file."""
+"""The flags to open a file: no link is followed, and a pipe in place of a file does not wait for a writer."""
 _CREATING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 _NOT_FILES = (errno.ELOOP, errno.EMLINK, errno.ENXIO)
-"""What systems say of links that are not followed, and of sockets."""
+"""The error codes of systems for links that are not followed, and for sockets."""
 
 
 class UnsafeError(Exception):
@@ -25,11 +25,12 @@ class UnsafeError(Exception):
 
 
 class DamageError(Exception):
-    """What is there is not the file that was put there."""
+    """An error: the content of a file is not the content that was written."""
 
 
 def resolved(directory: str) -> str:
-    """The directory without links, if nobody but its user, who is the caller, and root can change what is in it.
+    """Return the directory without links, if only its user, who is the caller, and root can change its content; raise
+    otherwise.
 
     As OpenSSH does with its ``StrictModes``, this looks at all directories above it and at the links on the way, from
     the root on: who can write in one of them can put another directory in the place of this one. In a directory
@@ -58,7 +59,7 @@ def _what_to_do(path: str = "") -> str:
 
 
 def _steps(directory: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Each directory and each link on the way from the root, the directory itself last."""
+    """Each directory and each link on the way from the root, and last the directory itself."""
     path, links = "/", 0
     yield path, os.lstat(path)
     rest = [each for each in reversed(directory.split("/")) if each]
@@ -95,7 +96,7 @@ def make_directory(directory: str) -> None:
 
 
 def read_file(path: str, most_bytes: int) -> bytes:
-    """The content of a file of the user's own."""
+    """The content of a file that belongs to the user."""
     try:
         descriptor = os.open(path, _READING)
     except OSError as error:
@@ -117,6 +118,6 @@ def read_file(path: str, most_bytes: int) -> bytes:
 
 
 def write_file(path: str, content: bytes) -> None:
-    """Make a file that nobody but the user can read or write."""
+    """Write a file that only the user can read or write."""
     with os.fdopen(os.open(path, _CREATING, 0o600), "wb") as file:
         file.write(content)

@@ -1,4 +1,4 @@
-"""What authors of ops test with. From an op's declaration and its samples follow all checks of this package."""
+"""Checks for authors of ops. All of them follow from an op's declaration and its samples."""
 
 from numbagraph.testing.arrays import LAYOUTS, special_values
 from numbagraph.testing.batching import check_batching

@@ -1,4 +1,4 @@
-"""How accurate the mathematical functions are, measured with mpmath.
+"""The accuracy of the mathematical functions, measured with mpmath.
 
 ``python -m numbagraph.testing.accuracy [name ...]`` prints the worst errors found: on dense samples of each function's
 domain, at all exponents, and near its roots and boundaries. ``--exhaustive`` tries all numbers of float32 for functions
@@ -27,15 +27,15 @@ from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.library.namespaces import public_function
 
 BITS = 250
-"""The precision of the numbers that results are compared with."""
+"""The precision, in bits, of the numbers that results are compared with."""
 CHUNK = 1 << 17
-"""Numbers of float32 that are tried at once: their arrays stay in the cache."""
+"""The number of float32 numbers that are tried at once: their arrays stay in the cache."""
 
 Arrays = Sequence[np.ndarray]
 
 
 class Worst(Struct):
-    """The largest error found, in units in the last place, and where."""
+    """The largest error found, in units in the last place, and its arguments."""
 
     ulp: float
     arguments: tuple[float, ...]
@@ -46,13 +46,13 @@ class Worst(Struct):
 
 
 def compiled(function: MathFunction) -> GraphFunction:
-    """The op of that name, as a compiled function."""
+    """The op of a function, compiled."""
     op = public_function(function.op, "numbagraph.numpy")
     return GraphFunction(lambda *arguments: function.among(op(*arguments)))
 
 
 def reference(function: MathFunction, arguments: Arrays) -> np.ndarray:
-    """What NumPy or SciPy gives."""
+    """The results of NumPy or SciPy."""
     op = registry[function.op]
     return function.among(quiet(numpy_function(op) or op.reference, *arguments))
 
@@ -89,7 +89,7 @@ def _parts(
 
 
 def exact(function: MathFunction, arguments: Iterable[float]) -> Any:
-    """The value, a number of mpmath; None where there is no finite one."""
+    """The exact value, a number of mpmath; None where there is no finite one."""
     with mpmath.workprec(BITS):
         try:
             value = function.exact(mpmath, *[mpmath.mpf(each) for each in arguments])
@@ -130,7 +130,7 @@ def worst_of(function: MathFunction, arguments: Arrays, results: np.ndarray) -> 
 
 
 def is_specified(function: MathFunction, arguments: Arrays, results: np.ndarray) -> np.ndarray:
-    """Where results are zero or infinite, and so are NumPy's: that is right by definition."""
+    """A mask of results that are zero or infinite where NumPy's are so, too: these are right by definition."""
     return (results == reference(function, arguments)) & ((results == 0) | np.isinf(results))
 
 
@@ -143,7 +143,8 @@ def measure(function: MathFunction, dtype: np.dtype, count: int) -> Worst:
 def measure_all(function: MathFunction) -> Worst:
     """The largest error on all numbers of float32: of each chunk, the result that is farthest from that of float64.
 
-    The results of float64 are our own, which `measure` compares with mpmath's: SciPy's take up to fifty times as long.
+    The results of float64 are numbagraph's own, which `measure` compares with mpmath's: SciPy's take up to fifty times
+    as long.
     """
     run, found = compiled(function), Worst(0.0, (0.0,))
     low, high = function.domain[0]
@@ -180,8 +181,8 @@ def finite_distances() -> GraphFunction:
 
 
 def distances(results: np.ndarray, wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """How far results of float32 are from those of float64, in units in the last place of these or of sizes that are
-    larger: infinitely, if one is NaN."""
+    """The distances of float32 results from float64 ones, in units in the last place of the latter, or of ``sizes``
+    where these are larger; infinite if only one is NaN."""
     distance = finite_distances()(results, wanted, sizes)
     finite = np.isfinite(distance)
     if not finite.all():

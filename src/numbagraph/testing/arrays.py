@@ -10,7 +10,7 @@ import numpy as np
 Layout = Callable[[np.ndarray], np.ndarray]
 
 _FILLING = 77
-"""What stands between the elements of a strided array: read by mistake, it is noticed."""
+"""The bytes between the elements of a strided array: reading them by mistake changes results."""
 
 
 def contiguous(array: np.ndarray) -> np.ndarray:
@@ -34,7 +34,7 @@ def unaligned(array: np.ndarray) -> np.ndarray:
 
 
 def aligned(value: Any) -> Any:
-    """The same array at an address that is good for its dtype; SciPy refuses others."""
+    """A value with an array's memory aligned for its dtype; SciPy refuses other arrays."""
     return np.require(value, requirements="A") if isinstance(value, np.ndarray) else value
 
 
@@ -68,7 +68,7 @@ def backwards(array: np.ndarray) -> np.ndarray:
 
 
 def repeated(array: np.ndarray) -> np.ndarray:
-    """The first row again and again, with stride 0. (The numbers are others, unless all rows are equal.)"""
+    """The first row repeated with stride 0. (The numbers differ from the array's, unless all rows are equal.)"""
     return np.broadcast_to(array[:1].copy(), array.shape) if array.ndim else array
 
 

@@ -34,7 +34,7 @@ def check_batching(call: Call, *, sparing: bool = False) -> None:
 
 
 def alike(call: Call, seed: int) -> list[np.ndarray]:
-    """Other arrays of the same shapes for the same call."""
+    """The arrays of a sample from another seed with the same shapes; the call's own if there is none."""
     for other in samples(call.op, call.arrays[0].dtype, seed=seed):
         shapes = [array.shape for array in other.arrays]
         if other.number == call.number and shapes == [array.shape for array in call.arrays]:
@@ -64,8 +64,8 @@ def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool]
 
 
 def check_batches_in_each_other(call: Call, batches: Sequence[np.ndarray], inner: int) -> None:
-    """Batch one argument, and around that all others: the inner batch is a dimension of some operands alone then, as it
-    is in a batch of Jacobians."""
+    """Batch one argument, and around that all others: the inner batch is then a dimension of some operands alone, as in
+    a batch of Jacobians."""
     inside = tuple(number == inner for number in range(len(batches)))
     around = tuple(not flag for flag in inside)
     arrays = [each[: SIZE - 1] if flag else each for each, flag in zip(batches, inside, strict=True)]

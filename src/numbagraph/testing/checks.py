@@ -23,29 +23,31 @@ from numbagraph.testing.op_calls import Call, is_supported, main_dtype, outcome,
 
 CONTIGUOUS = {"C order": LAYOUTS["C order"]}
 IN_TURN = ("Fortran order", "strided", "rows apart", "negative strides", "stride 0")
-"""Layouts of which a sample has one, where there are to be few: others are read by the code for C order."""
+"""Layouts of which each sample has one in turn, where there are to be few: the code for C order reads all others."""
 
 WITHOUT_LAYOUTS = ("elementwise", "decomposition")
-"""Kinds of ops that meet no layouts: the code of loops reads for all of the former, and other ops for the latter."""
+"""Kinds of ops that need no checks of layouts: loops read for the former, and other ops for the latter."""
 
 REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)
-"""Dtypes for which emitters write different code; within a kind, that of other widths is the same."""
+"""Dtypes for which emitters write different code; the code for other widths of a kind is the same."""
 
 BOTH_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"])
 SPECIAL = "special values"
 WITH_WEAK_SCALARS = (np.dtype(np.uint8), FLOAT32)
 NUMBERS = (True, 3, 2.5, 1 - 2j)
-"""One of each of Python's types."""
+"""One number of each of Python's types."""
 REFUSED = ("complex", "must be of integer", "Array must be")
-"""What messages say where a number of Python's may be refused: a complex one, as an index, in place of a matrix."""
+"""The messages of errors where a Python number may be refused: a complex one, as an index, in place of a matrix."""
 ACCEPTED = ("select",)
 """Ops that take numbers which NumPy refuses, though they fit."""
 
 JAX_ULP = 256.0
-"""XLA computes elementary functions with other algorithms than NumPy, and sums in another order."""
+"""The tolerance for JAX: XLA computes elementary functions with other algorithms than NumPy, and sums in another
+order."""
 
 COMPLEX_ULP = 4.0
-"""NumPy's own complex arithmetic rounds differently from one processor to the next: it fuses products with sums."""
+"""The tolerance for complex numbers: NumPy's own complex arithmetic rounds differently from one processor to the next,
+since it fuses products with sums."""
 
 FAILURES = (TypeError, ValueError, IndexError, OverflowError)
 
@@ -134,7 +136,8 @@ def check_lengths_of_one(call: Call) -> None:
 
 
 def is_thorough(call: Call, dtype: np.dtype) -> bool:
-    """Whether to try everything: with every sample of float64, and with the first of what has code of its own."""
+    """Whether to try all layouts and variations: with every sample of float64, and with the first sample of dtypes with
+    code of their own."""
     return dtype == FLOAT64 or (dtype in REPRESENTATIVE and call.number == 0)
 
 
@@ -149,12 +152,12 @@ def is_spared(call: Call, dtype: np.dtype, main: np.dtype, backend: str) -> bool
 
 
 def turn_of(call: Call, dtype: np.dtype) -> int:
-    """A number for the choice of what a sample is tried with: neighbours, and ops, are to have different ones."""
+    """A number that decides what a sample is tried with: it differs between neighbouring samples, and between ops."""
     return call.number + dtype.num + zlib.crc32(call.op.name.encode())
 
 
 def layouts_of(call: Call, dtype: np.dtype, backend: str, *, thorough: bool, sparing: bool) -> Mapping[str, Layout]:
-    """The layouts of memory to try a sample in."""
+    """The memory layouts to try a sample in."""
     if backend == "jax" or not is_thorough(call, dtype):
         return CONTIGUOUS
     possible = {name: each for name, each in LAYOUTS.items() if not (name == "stride 0" and call.op.regular)}
@@ -173,7 +176,7 @@ def layouts_of(call: Call, dtype: np.dtype, backend: str, *, thorough: bool, spa
 def variations(
     call: Call, dtype: np.dtype, backend: str, layouts: Mapping[str, Layout]
 ) -> Iterator[tuple[str, list[Any]]]:
-    """What to call an op with, and how to speak of it."""
+    """Yield the arguments to call an op with, each with a description."""
     for name, layout in layouts.items():
         yield name, [layout(array) for array in call.arrays]
     if backend == "jax":  # compiles for every shape anew, and has its own special values
@@ -191,7 +194,7 @@ def variations(
 
 
 def emptied(array: np.ndarray, length: int) -> np.ndarray:
-    """No elements along the dimensions of some length: what was alike stays alike."""
+    """Cut an array to no elements along all dimensions of some length, so that equal lengths stay equal."""
     return array[tuple(slice(0 if each == length else None) for each in array.shape)]
 
 
@@ -226,8 +229,8 @@ class Checker:
         self.compared = 0
 
     def check_rank0(self) -> None:
-        """NumPy scalars and 0-d arrays. A compiled function cannot tell them apart, so where NumPy gives one kind of
-        result for the former and another for the latter, either will do."""
+        """Check with NumPy scalars and with 0-d arrays. A compiled function cannot tell them apart, so where NumPy
+        returns different kinds of results for the two, either will do."""
         arrays = self.call.rank0()
         scalars = [array[()] for array in arrays]
         results = [self.call.expected(arrays), self.call.expected(scalars)]
@@ -237,7 +240,8 @@ class Checker:
             self.check(scalars, "NumPy scalars", boxed=boxed)
 
     def check_weak(self, arrays: Sequence[Any], what: str) -> None:
-        """As `check`. Where one of both raises an error, the first sample is looked at; others are made for arrays."""
+        """Check as `check` does, but let the first sample alone decide where NumPy or the op raises an error: other
+        samples are made for arrays."""
         expected, actual = self.call.expected(arrays), outcome(self.compiled, arrays)
         if isinstance(actual, Exception) and (self.call.number or any(each in str(actual) for each in REFUSED)):
             return
@@ -252,7 +256,8 @@ class Checker:
                 self.check(arrays, what, boxed=False)
 
     def check(self, arrays: Sequence[Any], what: str, *, boxed: bool = True) -> None:
-        """Result, type and dtype are NumPy's, and the arguments are as before; or both raise the same error."""
+        """Check that result, type and dtype are NumPy's, and that the arguments are unchanged; or that both raise the
+        same error."""
         expected = self.call.expected(arrays)
         if not is_supported(expected):
             self.refuses(arrays, what, expected)
@@ -277,8 +282,9 @@ class Checker:
         self.compared += 1
 
     def specified(self, actual: Any, expected: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
-        """What NumPy agrees with itself on. Its loops for contiguous and for strided arrays differ where C
-        leaves it open: in the sign of ``maximum(0.0, -0.0)``, or in what becomes of NaN in a conversion to integers."""
+        """Restrict a comparison to elements on which NumPy agrees with itself. Its loops for contiguous and for strided
+        arrays differ where C leaves it open: in the sign of ``maximum(0.0, -0.0)``, or in the integer that NaN
+        becomes."""
         loops = [self.call.expected([layout(array) for array in arrays]) for layout in BOTH_LOOPS]
         if isinstance(expected, (tuple, list)) or np.shape(expected) != np.shape(actual):
             return actual, expected
@@ -286,7 +292,8 @@ class Checker:
         return np.where(agree, actual, expected).astype(np.asarray(actual).dtype), expected
 
     def refuses(self, arrays: Sequence[Any], what: str = "refused", expected: Any = None) -> None:
-        """What NumPy refuses, or gives a dtype for that is not supported, raises an error here."""
+        """Check that the op raises an error where NumPy does, or where NumPy's result has a dtype that is not
+        supported."""
         expected = self.call.expected(arrays) if expected is None else expected
         if self.backend == "jax" or isinstance(expected, ZeroDivisionError):  # the latter depends on the numbers
             return
@@ -304,7 +311,8 @@ class Checker:
         return max(self.call.op.ulp, COMPLEX_ULP if any(array.dtype.kind == "c" for array in self.call.arrays) else 0.0)
 
     def scale(self, arrays: Sequence[Any]) -> float:
-        """Errors of a reduction or a product are relative to the terms; those of a function to its value."""
+        """The magnitude that errors are relative to: that of the terms, in a reduction or a product, or else that of
+        the value."""
         if self.call.op.kind == "elementwise" and self.backend != "jax":
             return self.call.op.scale
         largest = 0.0
@@ -330,8 +338,8 @@ def assert_own_memory(result: Any, arrays: Sequence[Any], what: str) -> None:
 
 
 def check_own_memory(call: Call, backend: str = "numba", **options: Any) -> None:
-    """Raise unless each array that a call gives has memory of its own, of which no other call knows: equal results,
-    arguments and captured arrays that are returned, and what is the same in each call."""
+    """Raise unless each array that a call returns has memory of its own, which no other call uses: equal results,
+    arguments and captured arrays that are returned, and values that are the same in each call."""
     captured = np.arange(2.0)
 
     def function(*arrays: Any) -> Any:

@@ -12,7 +12,8 @@ from numbagraph.loops import parallel
 
 @contextlib.contextmanager
 def small_chunks() -> Iterator[None]:
-    """Cut whatever is compiled inside with ``parallel=True`` as finely as can be, so that threads share small arrays.
+    """Cut loops that are compiled inside with ``parallel=True`` as finely as possible, so that threads share small
+    arrays.
 
     The cache on disk does not know of it, so such functions should not use it.
     """

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 _PLACES = 17
-"""Digits in a message: enough to tell any two float64 apart."""
+"""The number of digits in a message: enough to tell any two float64 apart."""
 
 
 def assert_same(
     actual: Any, expected: Any, *, ulp: float = 0.0, scale: float = 0.0, boxed: bool = True, what: str = "result"
 ) -> None:
-    """Raise ``AssertionError`` unless a result is what NumPy gives.
+    """Raise ``AssertionError`` unless a result equals NumPy's.
 
     Parameters
     ----------
@@ -47,19 +47,19 @@ def assert_same(
 
 
 def category(result: Any) -> str:
-    """What a result is to Python: "array", "NumPy scalar", or the name of its type."""
+    """The kind of a result in Python: "array", "NumPy scalar", or the name of its type."""
     if type(result) is np.ndarray:
         return "array"
     return "NumPy scalar" if isinstance(result, np.generic) else type(result).__name__
 
 
 def alike(left: np.ndarray, right: np.ndarray, ulp: float, scale: float = 0.0) -> np.ndarray:
-    """Where elements are near enough: to the bit, or to ``ulp`` units in the last place."""
+    """A mask of elements that are near enough: to the bit, or to ``ulp`` units in the last place."""
     return close(left, right, ulp, scale) if ulp else same_bits(left, right)
 
 
 def same_bits(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Where elements are equal to the bit, or both NaN."""
+    """A mask of elements that are equal to the bit, or both NaN."""
     if left.dtype.kind == "c":
         return same_bits(np.real(left), np.real(right)) & same_bits(np.imag(left), np.imag(right))
     if left.dtype.kind != "f":
@@ -70,7 +70,7 @@ def same_bits(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def close(left: np.ndarray, right: np.ndarray, ulp: float, scale: float = 0.0) -> np.ndarray:
-    """Where elements differ by at most ``ulp`` units in the last place, and are the same infinity or NaN."""
+    """A mask of elements that differ by at most ``ulp`` units in the last place, or are the same infinity or NaN."""
     if left.dtype.kind not in "fc":
         return np.asarray(left == right)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Checks of donated arguments: what a call has overwritten, a failed one could not be run on again."""
+"""Checks of donated arguments: a failed call cannot be run again on arguments that it has overwritten."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPOILED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "b": np.zeros_like,
     "fc": np.zeros_like,
 }
-"""What makes indices, conditions and matrices, by the kinds of dtypes, such that ops raise an error."""
+"""Functions that change indices, conditions and matrices, by the kinds of their dtypes, so that ops raise an error."""
 
 
 def check_donations(call: Call, **options: Any) -> int:
@@ -57,7 +57,7 @@ def check_donations(call: Call, **options: Any) -> int:
 
 
 def may_raise(call: Call) -> bool:
-    """Whether it is a matter of the arguments' elements if a call fails."""
+    """Whether a call may fail depending on its arguments' elements."""
     steps = call.compiled()._inspect(tuple(call.arrays), {})[0].program.body.steps
     solves = any(isinstance(step, NativeCall) and step.attributes.get("on_error") == "raise" for step in steps)
     return solves or any(step.checks() for step in steps)

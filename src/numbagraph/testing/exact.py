@@ -1,4 +1,4 @@
-"""Functions that mpmath has not, or computes slowly, in many digits: for parameters that are positive integers."""
+"""Functions that mpmath lacks, or computes slowly, in many digits: for parameters that are positive integers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import mpmath
 
 GUARD_DIGITS = 150
-"""More than are asked for: sums cancel, and what is near 1 is subtracted from 1."""
+"""The digits beyond those that are required: sums cancel, and numbers near 1 are subtracted from 1."""
 
 
 def careful(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -20,7 +20,7 @@ def careful(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def root(function: Callable[[Any], tuple[Any, Any]], start: Any) -> Any:
-    """Newton's method on a concave function, which gives its value and its slope."""
+    """Find a root by Newton's method, for a concave function that returns its value and its slope."""
     for _ in range(2000):
         value, slope = function(start)
         step = value / slope
@@ -82,8 +82,8 @@ def betaincinv(a: Any, b: Any, p: Any) -> Any:
 
 
 def sums_at_zero(n: int, half: Any, sign: int) -> tuple[Any, Any, Any]:
-    """Of Bessel functions of the second kind around 0 (Abramowitz and Stegun, 9.1.11 with -1, 9.6.11 with 1): that of
-    negative powers, the function of the first kind, and that of digamma functions."""
+    """The sums in the series of Bessel functions of the second kind around 0 (Abramowitz and Stegun, 9.1.11 with -1,
+    9.6.11 with 1): the sum of negative powers, the function of the first kind, and the sum with digamma functions."""
     square, small = sign * half * half, mpmath.mpf(10) ** -mpmath.mp.dps
     first = sum(mpmath.factorial(n - k - 1) / mpmath.factorial(k) * (-square) ** k for k in range(n)) / half**n
     harmonic, other = mpmath.mpf(0), mpmath.fsum(mpmath.mpf(1) / k for k in range(1, n + 1))
@@ -125,7 +125,7 @@ def kelvin(x: Any) -> Any:
 
 
 def owens_t(h: Any, a: Any) -> Any:
-    """By the series of the exponential in the integrand."""
+    """Owen's T function, by the series of the exponential in the integrand."""
     z, count = h * h / 2, 200
     powers = [mpmath.mpf(1)]
     for k in range(1, count):
@@ -139,7 +139,8 @@ def owens_t(h: Any, a: Any) -> Any:
 
 @careful
 def gammainc_by_a(a: Any, x: Any) -> Any:
-    """By the series of the confluent hypergeometric function, term by term."""
+    """The derivative of an incomplete gamma function by its parameter, by the series of the confluent hypergeometric
+    function, term by term."""
     if x <= 0:
         return mpmath.nan
     small, total, term, k = mpmath.mpf(10) ** -mpmath.mp.dps, mpmath.mpf(0), 1 / mpmath.factorial(a), 0
@@ -175,4 +176,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "kve": kve,
     "owens_t": owens_t,
 }
-"""By the names of the ops."""
+"""The functions by the names of the ops."""

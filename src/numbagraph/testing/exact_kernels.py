@@ -25,7 +25,7 @@ def real(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def integral(term: Callable[[int], Any], power: Callable[[int], int], first: int) -> Callable[[Any], Any]:
-    """From 0 of a power series that is divided by the number."""
+    """The integral from 0 of a power series that is divided by the variable."""
 
     @cache
     def coefficient(k: int, digits: int) -> Any:  # noqa: ARG001  the context has them

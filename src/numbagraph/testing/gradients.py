@@ -88,7 +88,7 @@ def direction(rng: np.random.Generator, like: Any) -> np.ndarray:
 
 
 def of_inexact(function: Function, arrays: Sequence[Any]) -> Function:
-    """``function`` of those of its arguments that can be differentiated, with the others held."""
+    """A function of those arguments of ``function`` that can be differentiated, with the others held."""
 
     def held(*primals: Any) -> Any:
         rest = iter(primals)
@@ -98,7 +98,7 @@ def of_inexact(function: Function, arrays: Sequence[Any]) -> Function:
 
 
 def pullback(function: Function, cotangent: Any) -> Function:
-    """The function that gives the cotangents of the inexact arguments, as a tuple."""
+    """The function that returns the cotangents of the inexact arguments, as a tuple."""
 
     def pulled(*arrays: Any) -> Any:
         return vjp(of_inexact(function, arrays), *inexact(arrays))[1](cotangent)
@@ -107,7 +107,7 @@ def pullback(function: Function, cotangent: Any) -> Function:
 
 
 def pushforward(function: Function, tangent: Sequence[Any]) -> Function:
-    """The function that gives the tangent of another one's value."""
+    """The function that returns the tangent of another function's value."""
 
     def pushed(*arrays: Any) -> Any:
         return jvp(of_inexact(function, arrays), inexact(arrays), inexact(tangent))[1]

@@ -11,16 +11,16 @@ from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.op_calls import Call, is_supported, outcome
 
 ACCURACY = 1e-6
-"""Relative to the largest element of a matrix: what is found is a number of the right size, not an accurate one."""
+"""The tolerance relative to the largest element of a matrix: results need the right size, not full accuracy."""
 
 
 def scaled(exponent: int) -> Callable[[np.ndarray], np.ndarray]:
-    """All elements times a power of two."""
+    """Return a function that scales an array by a power of two."""
     return lambda array: array * array.dtype.type(2.0**exponent)
 
 
 def with_element(number: float, index: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Another element on the diagonal of each matrix, or in a vector."""
+    """Return a function that replaces an element on the diagonal of each matrix, or in a vector."""
 
     def change(array: np.ndarray) -> np.ndarray:
         result = array.copy()
@@ -85,7 +85,7 @@ def variations(call: Call, left_out: tuple[str, ...]) -> Iterator[tuple[str, lis
 
 
 def difference(call: Call, expected: Any, found: Any) -> str | None:
-    """What is wrong, in words."""
+    """A description of the difference between a result and NumPy's; None if there is none."""
     if not is_supported(expected):
         return None if isinstance(found, Exception) else f"{expected!r} expected, found {found!r}"
     if isinstance(found, Exception):

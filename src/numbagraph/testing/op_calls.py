@@ -25,7 +25,7 @@ MAIN = (FLOAT64, INT64, BOOL, COMPLEX128, np.dtype(np.int32))
 
 
 class Call(Struct):
-    """An op and the arguments that one of its samples gives."""
+    """An op with the arguments of one of its samples."""
 
     op: Op
     arguments: tuple[Any, ...]
@@ -45,11 +45,11 @@ class Call(Struct):
 
     @property
     def static(self) -> list[Any]:
-        """What is not an array in the arguments."""
+        """The leaves of the arguments that are no arrays."""
         return [leaf for leaf in self._flat[0] if not isinstance(leaf, np.ndarray)]
 
     def fill(self, arrays: Arrays) -> tuple[Any, ...]:
-        """The arguments with others in place of the arrays."""
+        """The arguments, with other arrays in place of theirs."""
         leaves, spec = self._flat
         rest = iter(arrays)
         return optree.tree_unflatten(spec, [next(rest) if isinstance(each, np.ndarray) else each for each in leaves])  # type: ignore[return-value]
@@ -73,7 +73,7 @@ class Call(Struct):
         return GraphFunction(self.function, **options)
 
     def with_known_lengths(self) -> Call:
-        """The same call; its function's arguments have lengths that are known when it is traced."""
+        """A copy of the call whose function has arguments with lengths that are known during tracing."""
         known, function = Call(self.op, self.arguments, self.number), self.function
         shapes = [array.shape for array in self.arrays]
 
@@ -87,7 +87,7 @@ class Call(Struct):
 
     @cached_property
     def determined(self) -> Callable[..., Any]:
-        """The function of the arrays that gives what is determined of the result."""
+        """A function of the arrays that returns only the determined parts of the result."""
 
         def function(*arrays: Any) -> Any:
             return self.op.determined(self.function(*arrays))
@@ -97,7 +97,7 @@ class Call(Struct):
         return function
 
     def expected(self, arrays: Arrays) -> Any:
-        """What NumPy gives for these arrays, or the exception that it raises, as a value."""
+        """The result of NumPy's function for these arrays, or the exception that it raises, as a value."""
         function = numpy_function(self.op)
         if function is None:
             return outcome(GraphFunction(self.function, backend="numpy", cache=False), arrays)
@@ -119,7 +119,7 @@ def applied(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
 
 
 def outcome(function: Callable[..., Any], arguments: Arrays) -> Any:
-    """The result of a call, or the exception that it raised. NumPy's own warnings are not the matter here."""
+    """The result of a call, or the exception that it raised. NumPy's own warnings are ignored."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -147,7 +147,8 @@ def main_dtype(op: Op) -> np.dtype:
 
 
 def is_supported(result: Any) -> bool:
-    """Whether a result of NumPy's is one that the compiler has to give: no exception, no dtype that it lacks."""
+    """Whether the compiler has to return a result of NumPy's: it is no exception, and has no dtype that the compiler
+    lacks."""
     if isinstance(result, Exception):
         return False
     if isinstance(result, (tuple, list)):

@@ -26,7 +26,7 @@ from numbagraph.testing import exact_kernels
 
 Point = tuple[float, ...]
 Path = tuple[int, ...]
-"""By which operands a function is differentiated, in order."""
+"""The operands by which a function is differentiated, in order."""
 
 POINTS = {
     1: (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 40.0, -0.5, -1.0, -2.0, -3.0, -40.0),
@@ -36,9 +36,9 @@ PARAMETERS = (1.0, 2.0, 3.0)
 ORDER = 3
 DIGITS = 180
 NEAR = (mpmath.mpf(10) ** -20, mpmath.mpf(10) ** -40)
-"""How far from a point its neighbours are: where their derivatives differ, there is no limit."""
+"""The distances of neighbours from a point: where their derivatives differ, there is no limit."""
 STEP = mpmath.mpf(10) ** -10
-"""The step of differences, relative to that."""
+"""The step of differences, relative to the distance of a neighbour."""
 ACROSS = ((0.6, 0.8), (-0.6, -0.8), (0.9, -0.4), (-0.9, 0.4))
 """Directions in which a point of the plane has neighbours."""
 SAME = 1e-8
@@ -112,24 +112,24 @@ EXACT: dict[str, Callable[..., Any]] = {
     **in_many_digits.FUNCTIONS,
     **exact_kernels.FUNCTIONS,
 }
-"""What is differentiated, with mpmath; the mathematical functions of our own say it themselves."""
+"""The functions with mpmath, by the names of ops; numbagraph's mathematical functions declare their own."""
 
 
 class Limits:
-    """The derivatives of a function beside a point. Those that grow without bounds are infinite."""
+    """The derivatives of a function beside a point. Derivatives that grow without bounds are infinite."""
 
     def __init__(self, function: Callable[..., Any], point: Point) -> None:
         self.function = cache(function)
         self.point = [mpmath.mpf(each) for each in point]
 
     def along(self, operand: int, order: int) -> list[Any]:
-        """Of one operand's derivative, on both sides (or the one that there is)."""
+        """The derivatives by one operand, on both sides of the point (or on the one that there is)."""
         unit = [float(each == operand) for each in range(len(self.point))]
         orders = [order * (each == operand) for each in range(len(self.point))]
         return self.limits([unit, [-each for each in unit]], orders)
 
     def mixed(self, path: Path) -> list[Any]:
-        """Of a derivative by two operands, in some directions."""
+        """The derivatives by two operands, in some directions."""
         held = len(self.point) - 2
         orders = [path.count(each) for each in range(len(self.point))]
         return self.limits([(*[0.0] * held, *each) for each in ACROSS], orders)
@@ -139,7 +139,7 @@ class Limits:
         return [each for each in found if not mpmath.isnan(each)]
 
     def jumps(self, path: Path) -> bool:
-        """Whether the value is another than beside the point, by the operands of a path."""
+        """Whether the value at the point differs from the values beside it, along the operands of a path."""
         try:
             value = self.function(*self.point)
         except (ValueError, ZeroDivisionError):
@@ -178,7 +178,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def exact(op: Op, result: int | None = None) -> Any:
-    """The op with mpmath, if it is known."""
+    """The op's function with mpmath, if it is known."""
     name = op.name if result is None else f"{op.name}[{result}]"
     if name in EXACT:
         return EXACT[name]
@@ -186,7 +186,7 @@ def exact(op: Op, result: int | None = None) -> Any:
 
 
 def expected(op: Op, limits: Limits, point: Point, path: Path) -> float | None:
-    """What a derivative should be: its limit, or (where there are two) their mean. None where neither exists.
+    """The correct value of a derivative: its limit, or (where there are two) their mean. None where neither exists.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def require_kink(op: Op, point: Point, path: Path, sides: Sequence[Any]) -> None
 
 
 def has_points(op: Op) -> bool:
-    """Whether an op can be checked: it has a derivative, and is known to mpmath."""
+    """Whether an op can be checked: it has a derivative, and a function with mpmath."""
     return not isinstance(op.vjp, Unsupported) and exact(op) is not None
 
 
@@ -233,7 +233,7 @@ def paths(operands: Sequence[int], order: int) -> Iterator[Path]:
 def derivatives(
     op: Op, operands: Sequence[int], order: int, backend: str, result: int | None = None
 ) -> Callable[..., dict[Path, Any]]:
-    """The compiled function that gives derivatives of each element, by their paths."""
+    """The compiled function that returns derivatives of each element, by their paths."""
     public = public_function(op.name, "numbagraph.numpy")
 
     def one(*arrays: Any) -> Any:
@@ -258,7 +258,8 @@ def total(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def operands_of(op: Op) -> tuple[int, list[int]]:
-    """How many operands an op has, and those that its samples have as real numbers: the others are parameters."""
+    """The number of an op's operands, and the positions of those that its samples have as real numbers: the others are
+    parameters."""
     arrays = next(iter(op.samples(np.random.default_rng(0), FLOAT64)))
     return len(arrays), [position for position, each in enumerate(arrays) if np.asarray(each).dtype == FLOAT64]
 

@@ -1,4 +1,4 @@
-"""Checks of writes: into what NumPy gives a view of, and into the view."""
+"""Checks of writes: into arrays of which NumPy returns a view, and into the view."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def leaves_of(results: Any) -> list[Any]:
 
 
 def program(function: Function, writes: Sequence[Write]) -> Function:
-    """What the arguments and the results of a function hold after writes."""
+    """Return a function that runs ``function`` and some writes, and returns the arguments and the results
+    afterwards."""
 
     def run(*arrays: Any) -> Any:
         own = [array.copy() for array in arrays]
@@ -61,7 +62,7 @@ def program(function: Function, writes: Sequence[Write]) -> Function:
 
 
 def possible_writes(arrays: Sequence[Any], results: Sequence[Any]) -> Iterator[Write]:
-    """All writes, but into scalars, which nobody can write into; an argument of rank 0 is one in a trace."""
+    """All possible writes. Scalars cannot be written into; an argument of rank 0 is a scalar in a trace."""
     for write in (assign, change):
         yield from (Write(write, position, False) for position, each in enumerate(arrays) if each.ndim)
         yield from (

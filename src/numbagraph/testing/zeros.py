@@ -13,7 +13,7 @@ from numbagraph.testing.arrays import LAYOUTS
 from numbagraph.testing.op_calls import Call, is_supported, outcome
 
 LAYOUTS_OF_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"], LAYOUTS["Fortran order"])
-"""NumPy's loops for these differ in what C leaves open."""
+"""The layouts for which NumPy has loops of its own, which differ where C leaves a result open."""
 
 
 def check_signs_of_zero(call: Call, backend: str = "numba", **options: Any) -> int:
@@ -60,7 +60,7 @@ def parts(result: Any) -> list[Any]:
 
 
 SHARES = {"+0": (1, 0, 0), "-0": (0, 1, 0), "zeros": (1, 1, 0), "zeros and numbers": (1, 1, 1)}
-"""How many elements of an array are 0, -0, and what they were."""
+"""The relative shares of an array's elements that become 0, that become -0, and that stay."""
 
 
 def with_zeros(call: Call) -> Iterator[tuple[str, list[Any]]]:

@@ -25,9 +25,9 @@ class Captured:
         self.have_known_lengths = False
         """Whether the version that is made is one for known lengths of its arguments: long lengths are known, too."""
         self._known: dict[int, tuple[np.ndarray, Input]] = {}
-        """By the array's identity, as long as the array lives."""
+        """Arrays and their hidden arguments by the identity of the array, as long as the array lives."""
         self._equal: dict[tuple[Any, ...], Input] = {}
-        """Of short arrays, by what they hold."""
+        """The hidden arguments of short arrays by the arrays' contents."""
 
     def input_of(self, array: np.ndarray) -> Input:
         """The hidden argument for an array. Short ones of the same elements share theirs."""

@@ -71,7 +71,7 @@ def check(condition: Any, message: str = "a condition does not hold", /, *args: 
 
 
 class Message(Struct):
-    """Makes the error of a check."""
+    """A callable that makes the error of a failed check."""
 
     text: str
 
@@ -79,7 +79,7 @@ class Message(Struct):
         return CheckError(self.text.format(*args, **named) if args or named else self.text)
 
     def require_places(self, args: Sequence[Any], named: dict[str, Any]) -> None:
-        """Raise where the text asks for what is not given, rather than when the check fails."""
+        """Raise where the text refers to an argument that is not given, rather than when the check fails."""
         try:
             self.text.format(*(Anything() for _ in args), **dict.fromkeys(named, Anything()))
         except (IndexError, KeyError, ValueError) as error:
@@ -89,7 +89,7 @@ class Message(Struct):
 
 
 class Anything:
-    """What has all attributes and elements, and any format."""
+    """A stand-in that has every attribute and element, and accepts every format."""
 
     def __getattr__(self, name: str) -> Anything:
         return self
@@ -155,7 +155,7 @@ def both(left: Value | bool, right: Value | bool) -> Value | bool:
 
 
 class Deferred(Struct):
-    """Makes an error when the values are known that it speaks of."""
+    """A failure callable whose error is made once the values that it mentions are known."""
 
     failure: Callable[..., Exception]
     spec: optree.PyTreeSpec
@@ -167,7 +167,7 @@ class Deferred(Struct):
     def of(
         cls, failure: Callable[..., Exception], args: Sequence[Any], named: dict[str, Any], source: Source | None
     ) -> tuple[Deferred, list[Value]]:
-        """The same, and the traced values."""
+        """Return the deferred error of ``failure(*args, **named)``, and the traced values among its arguments."""
         leaves, spec = flatten((tuple(args), named))
         values = [to_value(leaf) for leaf in leaves if isinstance(leaf, Tracer)]
         kept = tuple(Place() if isinstance(leaf, Tracer) else snapshot(leaf) for leaf in leaves)
@@ -192,7 +192,7 @@ class Deferred(Struct):
 
 
 class Place(Struct):
-    """Stands for a value that is not known yet."""
+    """A placeholder for a value that is not known yet."""
 
 
 class Unhashable(Struct, eq=False):

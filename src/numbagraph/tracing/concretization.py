@@ -1,4 +1,5 @@
-"""What cannot be asked of an array whose elements are not known yet, and what to write instead."""
+"""Errors for operations that need the elements of an array before they are known, with advice on what to write
+instead."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _QUERIES = {
     "isscalar",
     *("singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method"),
 }
-"""Functions of NumPy and `functools` that ask what class an object has, for whoever calls them."""
+"""Functions of NumPy and `functools` that look at an object's class on behalf of their callers."""
 
 
 OUTSIDE = (
@@ -47,7 +48,7 @@ _ADVICE = {
     "jax.": "A function of JAX is called as numbagraph.from_jax(f), also one of operators (lambda A, x: A @ x)",
     "": "Call it outside, and pass what it gives, or call it by numbagraph.pure_callback",
 }
-"""What to write instead of a function that makes NumPy's arrays of what it is given, by the beginning of its name."""
+"""Advice for functions that make NumPy arrays of their arguments, by the beginning of the function's name."""
 
 
 OF_MEMORY = {
@@ -57,7 +58,7 @@ OF_MEMORY = {
     "byteswap": "its elements have the machine's byte order: call it on the result",
     "getfield": "x.real and x.imag are the parts of complex numbers; pass fields of a structured array one by one",
 }
-"""What to write instead of the attributes of arrays that are about memory."""
+"""Advice for the attributes of arrays that are about memory."""
 
 
 def for_numpy_arrays(name: str) -> str:
@@ -73,7 +74,7 @@ def is_of_lengths(value: Value) -> bool:
 
 
 def asking_library() -> str | None:
-    """The function of another library that asks for a value, on behalf of the user's code."""
+    """The function of another library that asks for a value on behalf of the user's code; None if there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and library_of(frame.f_code.co_filename) == OWN:
         frame = frame.f_back
@@ -84,7 +85,7 @@ def asking_library() -> str | None:
 
 @lru_cache(4096)
 def asks_classes(code: CodeType) -> bool:
-    """Whether a function is the user's, and may ask what class an object has."""
+    """Whether a function is the user's, and may look at an object's class."""
     if library_of(code.co_filename) is not None:
         return False
     return not {"isinstance", "__class__"}.isdisjoint(code.co_names) or dis.opmap["MATCH_CLASS"] in code.co_code[::2]
@@ -96,14 +97,14 @@ def asks_for_others(code: CodeType) -> bool:
 
 
 def is_for_users(frame: FrameType | None) -> bool:
-    """Whether it is the user's code that asks what class an object has."""
+    """Whether a frame that looks at an object's class runs the user's code."""
     if frame is not None and asks_for_others(frame.f_code):
         return frame.f_back is not None and library_of(frame.f_back.f_code.co_filename) is None
     return frame is not None and asks_classes(frame.f_code)
 
 
 def asking(frame: FrameType) -> tuple[FrameType | None, type | None]:
-    """The frame that asks what class an object has, and the abstract class that it has asked, if it is one."""
+    """The frame that looks at an object's class, and the abstract class that it compares with, if it is one."""
     found: FrameType | None = frame
     kind = None
     while found is not None and found.f_code.co_name == "__instancecheck__":
@@ -130,7 +131,8 @@ class Unknown:
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
-        """What `isinstance` and `match` ask where an object's type does not answer: users are told what it will be."""
+        """The class that `isinstance` and `match` see where an object's type does not decide: user code sees the class
+        of the array or number that the traced array will be."""
         frame = sys._getframe(1)
         if (
             library_of(frame.f_code.co_filename) is OWN or current_trace() is None
@@ -174,7 +176,7 @@ class Unknown:
         return kind(f"{message}\n  on {self.value.type}\n  at {calling_source()}")
 
     def _unknown(self, what: str, instead: str = "") -> TraceError:
-        """The error of what asks for a value, with what to write instead."""
+        """The error for an operation that needs a value, with what to write instead."""
         library = asking_library()
         if library is not None:
             self._need_length(library)
@@ -184,7 +186,8 @@ class Unknown:
         return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{control}", UnknownValueError)
 
     def _of_memory(self, name: str) -> str:
-        """What to say of an attribute that tells, or copies, how an array lies in memory."""
+        """Return the advice that the error for an attribute about the memory of an array ends with; empty for
+        others."""
         advice = OF_MEMORY.get(name)
         return "" if advice is None else f": {advice}\n  on {self.value.type}\n  at {calling_source()}"
 
@@ -267,7 +270,7 @@ class Unknown:
 
 
 class Description(str):
-    """What is printed for a traced array. It is not the text of a number: nothing may be computed from it."""
+    """The text that is printed for a traced array. It is not the text of a number: nothing may be computed from it."""
 
     __slots__ = ("_array",)
 

@@ -1,6 +1,6 @@
-"""Loops and branches whose bodies have effects: they carry the number that orders these (`numbagraph.ops.effects`).
+"""Loops and branches whose bodies have effects: they carry the number that orders effects (`numbagraph.ops.effects`).
 
-A body is traced without it at first, as most have no effect; one that has is traced again.
+A body is traced without this order at first, as most bodies have no effect; one with an effect is traced again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class OrderMissing(BaseException):
 
 @contextmanager
 def without_order(trace: Trace, mark: int) -> Iterator[None]:
-    """The inside of a region, whose guards are those from ``mark`` on."""
+    """Trace a region without the order of effects. If an effect needs it, drop the guards from ``mark`` on."""
     before, trace.order = trace.order, None
     try:
         yield
@@ -40,7 +40,7 @@ def without_order(trace: Trace, mark: int) -> Iterator[None]:
 
 @contextmanager
 def left_out() -> Iterator[None]:
-    """The inside of a rule for derivatives: what it prints is left out, since what it stands for has printed."""
+    """Drop the effects of a rule for derivatives: the function that the rule belongs to has had its own."""
     trace = current_trace()
     before = trace.order if trace is not None else None
     try:
@@ -51,7 +51,7 @@ def left_out() -> Iterator[None]:
 
 
 def order_here() -> Value:
-    """What the next effect takes."""
+    """Return the order of effects that the next effect takes. Raise `OrderMissing` in a region that is not given it."""
     trace = current_trace()
     assert trace is not None
     if trace.order is None:
@@ -66,7 +66,8 @@ def set_order(value: Any) -> None:
 
 
 class InOrder:
-    """A body that is given the order, and gives it on."""
+    """A loop body or a branch that takes the order of effects as a carry, and returns the order after its own
+    effects."""
 
     def __init__(self, function: Function, arrange: Callable[[Function, Any, Any], Any]) -> None:
         self.function = function
@@ -82,7 +83,8 @@ class InOrder:
 
 
 def with_order(trace_it: Callable[[], Any], again: Callable[[Tracer], tuple[Any, Any]]) -> Any:
-    """What ``trace_it`` gives; if that has effects, what ``again`` gives behind the order after them."""
+    """Return the result of ``trace_it``; if that has effects, trace with ``again``, which carries the order of
+    effects."""
     try:
         return trace_it()
     except OrderMissing:
@@ -102,7 +104,7 @@ def now() -> Tracer:
 
 
 def scan_in_order(scan: Function) -> Function:
-    """``scan(f, init, xs, length, how, user)``, whose ``f`` may have effects."""
+    """Wrap ``scan(f, init, xs, length, how, user)`` so that ``f`` may have effects."""
 
     def step(f: Function, value: Any, others: Sequence[Any]) -> Any:
         found = f(value, *others)
@@ -120,7 +122,7 @@ def scan_in_order(scan: Function) -> Function:
 
 
 def while_in_order(loop: Function) -> Function:
-    """``loop(condition, body, init)``, whose body may have effects."""
+    """Wrap ``loop(condition, body, init)`` so that the body may have effects."""
 
     def step(f: Function, value: Any, _: Any) -> Any:
         found = f(value)
@@ -137,7 +139,7 @@ def while_in_order(loop: Function) -> Function:
 
 
 def branches_in_order(choose: Function) -> Function:
-    """``choose(index, functions, operands)``, whose branches may have effects."""
+    """Wrap ``choose(index, functions, operands)`` so that branches may have effects."""
 
     @functools.wraps(choose)
     def call(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:

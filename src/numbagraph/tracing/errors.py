@@ -24,7 +24,7 @@ class TraceError(TypeError):
 
 
 class UnknownValueError(TraceError):
-    """What Python asks for is not known while a function is traced: a truth, a number, a text, a length."""
+    """An error for Python code that needs a value not known during tracing: a truth, a number, a text, a length."""
 
     __module__ = "numbagraph.errors"
 
@@ -51,14 +51,14 @@ class OnlyTraced:
     __slots__ = ()
     advice = "return arrays and numbers"
     has_operators = False
-    """Whether it is asked for the operators that it has in common with arrays."""
+    """Whether this has operators in common with arrays."""
 
     def operand(self) -> Any:
-        """What it is as an operand."""
+        """Return the object that stands for this one as an operand."""
         return self
 
     def arrays(self) -> tuple[Any, ...]:
-        """The traced arrays that calls of it change."""
+        """The traced arrays that calls of this object change."""
         return ()
 
 
@@ -77,7 +77,8 @@ def user_source() -> Source | None:
 
 
 def calling_source() -> str:
-    """The same in words; where a library stands between, the line that calls the library."""
+    """Return the line of the user's code that is being run, as a text; where a library stands between, first the line
+    that calls the library."""
     inner, frame = user_source(), sys._getframe(1)
     while frame is not None:
         if library_of(frame.f_code.co_filename) is None:
@@ -117,7 +118,8 @@ def is_located(error: Exception) -> bool:
 def located(
     error: Exception, function: Callable[..., Any], operands: tuple[Any, ...], source: Source | None
 ) -> Exception:
-    """The same error with the user's line, the operation and the operands' types in its message."""
+    """Return an error like ``error`` whose message adds the user's line, the operation and the types of its
+    operands."""
     text = str(error)
     if "\n  in " in text:
         return error

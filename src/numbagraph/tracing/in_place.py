@@ -1,4 +1,4 @@
-"""What writes into arrays while a function is traced: ``out=``, and NumPy's functions that write into an argument."""
+"""Writes into arrays while a function is traced: ``out=``, and NumPy's functions that write into an argument."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ else:  # few functions write by them
 
 
 class Named:
-    """A function with the name under which an error should speak of it, and what it stands for."""
+    """A function with its name in errors, and the function of NumPy's that it stands for."""
 
     def __init__(self, name: str, function: Callable[..., Any], stands_for: Any = None) -> None:
         self.name = name
@@ -38,7 +38,7 @@ class Named:
 
 
 def not_traced(text: str) -> TraceError:
-    """NumPy's own array: one that the function has made is traced where the function is converted."""
+    """The error for a write into an array of NumPy's own, which is not traced."""
     advice = (
         "pass an array from outside of the function as an argument, assign to a copy (y = np.array(y)), or return what "
         "it would become (y = y + x)"
@@ -48,7 +48,7 @@ def not_traced(text: str) -> TraceError:
 
 @lru_cache(1024)
 def names_by_position(function: Callable[..., Any]) -> tuple[str, ...]:
-    """What a function calls the arguments that it takes by position."""
+    """The names of the parameters that a function takes by position; none if its signature is not known."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -57,7 +57,7 @@ def names_by_position(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def out_by_name(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments by position of a call, up to ``out``: that and those after it get their names."""
+    """Return the arguments by position up to ``out``; move that and those after it to the keyword arguments."""
     names = names_by_position(function) if len(args) > 1 else ()
     place = names.index("out") if "out" in names else len(args)
     if place >= len(args) or args[place] is None:
@@ -67,7 +67,7 @@ def out_by_name(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def target_of(out: Any, name: str) -> Any:
-    """The array that ``out=`` says results are written into."""
+    """The array that ``out=`` names."""
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if not isinstance(target, Unknown):
         raise not_traced(f"out= of {name} must be one traced array")
@@ -77,7 +77,7 @@ def target_of(out: Any, name: str) -> Any:
 
 
 def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, ...], casting: str) -> Any:
-    """What ``out=`` and ``where=`` of a ufunc ask for."""
+    """Write the result of a ufunc into ``out``, where the mask ``where`` is true."""
 
     def written(own: Value, where: Any, *values: Any) -> Value:
         return masks.computed_under(own, where, function, [as_value(each) for each in values], casting)
@@ -88,7 +88,7 @@ def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, .
 def write_into(
     out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], casting: str = "same_kind"
 ) -> Any:
-    """What ``out=`` asks for: the result of a call becomes what another array holds."""
+    """Write the result of a call into ``out``, which keeps its shape and dtype."""
     name = getattr(function, "name", getattr(function, "__name__", str(function)))
     stands_for = getattr(function, "stands_for", function)
     broadcasts, ufunc = is_elementwise(stands_for), ufunc_of_reduction(name, stands_for)
@@ -128,8 +128,8 @@ def ufunc_of_reduction(name: str, stands_for: Any) -> np.ufunc | None:
 
 
 def in_dtype_of_both(own: Value, operand: Value, ufunc: np.ufunc) -> Value:
-    """What a reduction with ``out=`` combines: elements of the dtype that the ufunc's loop has for those of the array
-    and of what is written into."""
+    """Convert the operand of a reduction with ``out=`` to the dtype that the ufunc's loop has for the dtypes of the
+    operand and of ``out``."""
     return convert(operand, reduction_dtype(ufunc, own.dtype, operand.dtype))
 
 
@@ -138,7 +138,8 @@ def reduction_dtype(ufunc: np.ufunc, own: np.dtype, operand: np.dtype) -> np.dty
 
 
 def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> None:
-    """What a NumPy function does that writes into its first argument."""
+    """Write into a traced array as a NumPy function does that writes into its first argument. Raise for an array that
+    is not traced."""
     if not isinstance(array, Unknown):
         raise not_traced(f"numpy.{name} must write into a traced array")
     array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]

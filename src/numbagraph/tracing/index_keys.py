@@ -15,7 +15,7 @@ from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.trace import refused
 
 InputOf = Callable[[np.ndarray], Any]
-"""What makes an array part of the graph."""
+"""A function that makes an array part of the graph."""
 
 
 def with_known_masks(key: Any, input_of: InputOf) -> Any:
@@ -29,7 +29,8 @@ def with_known_masks(key: Any, input_of: InputOf) -> Any:
 
 
 def require_known_step(step: Value) -> None:
-    """Raise for a slice whose step is traced. A converted function is asked again, which can assign to one."""
+    """Raise for a slice whose step is traced. A function is then traced in its converted form, which can assign to
+    one."""
     if not isinstance(shapes.resolve(step), int):
         raise refused(
             TraceError(
@@ -40,8 +41,9 @@ def require_known_step(step: Value) -> None:
 
 
 def assigned_key(key: Any, update: Any, ndim: int, input_of: InputOf) -> Any:
-    """The key of ``x[key] = update``, for ``x`` of some rank. What is assigned to all selected elements alike need not
-    know where they are: a mask then stays an array, as one does that is known only when the function runs."""
+    """The key of ``x[key] = update``, for ``x`` of some rank. A value that is assigned to all selected elements alike
+    does not need their positions: a mask then stays an array, as a mask does that is known only when the function
+    runs."""
     is_array = bool(getattr(update, "ndim", 0)) or isinstance(update, (list, tuple))
     parts = key if isinstance(key, tuple) else (key,)
     if is_array and 0 < ndim == len(parts) and all(map(is_one_place, parts)):

@@ -1,8 +1,8 @@
-"""Faults of numbagraph itself: which errors they are, by where they arose, and what users are told of them.
+"""Faults of numbagraph itself: tells them from other errors by the place where they arose, and words them for users.
 
-What a ``raise`` of numbagraph's says is meant for users, and so is what NumPy raises on its behalf; an assertion, a key
-that is missing or a bug of a pass is not. No user's code runs below the passes and the code generator, so that
-whatever else arises there is a fault.
+The text of a ``raise`` statement of numbagraph's is meant for users, and so are errors that NumPy raises on its behalf;
+an assertion, a key that is missing or a bug of a pass is not. No user's code runs below the passes and the code
+generator, so that all other errors that arise there are faults.
 """
 
 from __future__ import annotations
@@ -19,21 +19,25 @@ from numbagraph.ir.internal import HOW_TO_REPORT, InternalError
 from numbagraph.ir.values import Node, Source
 from numbagraph.tracing.user_code import HARMLESS, OWN, library_of
 
-COMPILER = tuple(
-    f"{OWN}{each.replace('/', os.sep)}" for each in ("rewrite/", "loops/", "emit/", "runtime/specialise.py")
-)
-"""Files of what makes native code of graphs."""
-GENERATORS = tuple(f"{OWN}{layer}{os.sep}" for layer in ("loops", "emit", "intrinsics"))
-"""Those that refuse nothing: graphs have passed all that does."""
-CAPTURE = f"{OWN}frontend{os.sep}capture{os.sep}"
+
+def own(*names: str) -> tuple[str, ...]:
+    """The paths of folders and files of numbagraph."""
+    return tuple(f"{OWN}{each.replace('/', os.sep)}" for each in names)
+
+
+COMPILER = own("rewrite/", "loops/", "emit/", "runtime/specialise.py")
+"""Files that compile graphs to native code."""
+GENERATORS = own("loops/", "emit/", "intrinsics/")
+"""The layers that refuse no graph of a user: every refusal comes before them."""
+CAPTURE = own("capture/")
 """Files of operators that stand for Python's own, and raise what these raise."""
-CALLERS = tuple(f"{OWN}frontend{os.sep}{name}.py" for name in ("called", "gufunc", "transformed"))
+CALLERS = own("jit/dispatch.py", "api/gufunc.py", "api/transformed.py")
 """Files that call compiled code, whose errors have no frames of their own."""
-LOOPS_OF_USERS = f"{OWN}runtime{os.sep}numba_core.py"
-"""Where Numba compiles loops that users wrote, and says what is wrong with them."""
+LOOPS_OF_USERS = own("runtime/numba_loops.py")
+"""The file in which Numba compiles loops that users wrote, and raises errors about them."""
 
 NEVER_MEANT = (AssertionError, KeyError, AttributeError, NameError)
-"""Errors that the compiler raises for nobody."""
+"""Classes of errors that the compiler never raises on purpose for a user."""
 ACCIDENTS = (LookupError, AttributeError, NameError)
 """Errors of Python that a trace may meet in numbagraph's code, unless a statement raises them for users."""
 OF_THE_SYSTEM = (OSError, MemoryError, Warning)
@@ -42,7 +46,7 @@ Frames = list[TracebackType]
 
 
 def fault_of(error: BaseException, described: str | None) -> InternalError | None:
-    """What users are told of an error that is a fault of numbagraph's, and None of others."""
+    """Return the `InternalError` for an error that is numbagraph's own fault; None for others."""
     frames = list(frames_of(error.__traceback__))
     if isinstance(error, (InternalError, *OF_THE_SYSTEM)) or not frames:
         return None
@@ -65,8 +69,8 @@ def fault_of(error: BaseException, described: str | None) -> InternalError | Non
 
 
 def is_refusal_of_numba(frames: Frames) -> bool:
-    """Whether Numba says what is wrong with a loop of a user's."""
-    return library_of(file_of(frames[-1])) != OWN and any(file_of(each) == LOOPS_OF_USERS for each in frames)
+    """Whether an error is Numba's refusal of a loop of a user's."""
+    return library_of(file_of(frames[-1])) != OWN and any(file_of(each) in LOOPS_OF_USERS for each in frames)
 
 
 def is_fault_of_compiler(error: BaseException, innermost: TracebackType) -> bool:
@@ -108,17 +112,18 @@ def line_of(place: TracebackType) -> Source:
 
 
 def is_raised(place: TracebackType) -> bool:
-    """Whether a statement has raised the error, rather than what it calls."""
+    """Whether a statement has raised the error, rather than a function that it calls."""
     return dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
 
 
 def is_asserted(place: TracebackType) -> bool:
-    """Whether an assertion has failed that stands there, and not one of the user's that it stands for."""
+    """Whether the line is an assertion in numbagraph's code, and not code that stands for an assertion of the
+    user's."""
     return linecache.getline(file_of(place), place.tb_lineno).lstrip().startswith("assert")
 
 
 def subject_of(frames: Frames) -> tuple[Source | None, str | None]:
-    """The line and the operation of the value that was looked at innermost."""
+    """The source line and the operation of the value that the innermost frame with one was working on."""
     for each in reversed(frames):
         for node in nodes_in(each.tb_frame):
             if node.source is not None:
@@ -128,7 +133,8 @@ def subject_of(frames: Frames) -> tuple[Source | None, str | None]:
 
 
 def nodes_in(frame: FrameType) -> Iterator[Node]:
-    """The values that a frame of numbagraph's is about: its variables, the last first, and what they hold."""
+    """The values that a frame of numbagraph's is working on: its variables, the last first, and objects that these
+    hold."""
     for each in reversed(list(frame.f_locals.values())):
         held: list[Any] = [each, *(vars(each).values() if hasattr(each, "__dict__") else ())]
         for found in held:

@@ -1,5 +1,4 @@
-"""How traced arrays lie in memory where it decides what they share: what ``reshape`` and ``ravel`` give is a view or a
-copy by that."""
+"""The memory layout of traced arrays, which decides whether ``reshape`` and ``ravel`` give a view or a copy."""
 
 from __future__ import annotations
 
@@ -20,17 +19,17 @@ OF_ANOTHER = "assignment into a view of another array would change that one: ass
 
 
 class Layout(Enum):
-    """What is known of the order of an array's elements in memory."""
+    """The order of an array's elements in memory, as far as it is known."""
 
     C = "C"
-    """They follow each other in C order."""
+    """The elements follow each other in C order."""
     OTHER = "other"
-    """They do not."""
+    """The elements do not follow each other in C order."""
     ANY = "any"
 
 
 FOR_READING = frozenset({"broadcast_to", "diag", "diagonal", "matrix_diagonal", "sliding_window_view"})
-"""Functions whose results NumPy lets nobody write into."""
+"""Functions whose results are read-only in NumPy."""
 
 _MADE_IN_C = frozenset(
     {"arange", "ascontiguousarray", "empty", "eye", "full", "identity", "indices", "ones", "tri", "zeros"}
@@ -50,7 +49,7 @@ def of_argument(leaf: Leaf) -> Layout:
 
 
 def of_new(made: Any, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """What a function gives that shares no memory with others."""
+    """Mark a result that shares no memory with other arrays as C-contiguous where NumPy's is, and return it."""
     value = getattr(made, "value", None)
     if isinstance(value, Value) and (
         value.ndim < 2
@@ -85,7 +84,8 @@ def arranged(made: Any, operand: Any, order: str | None) -> Any:
 
 
 def of_view(value: Value, operand: Any) -> Layout:
-    """That of a view of an operand: where its elements follow each other in the operand, they do so in memory."""
+    """Return the layout of a view of an operand: C where elements that follow each other in the view do so in
+    memory."""
     if operand._layout is not Layout.C:
         return Layout.ANY
     while value is not operand.value:
@@ -130,7 +130,7 @@ def is_view(function: Any, operand: Any, args: Sequence[Any], options: Mapping[s
 
 
 def order_of(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> str:
-    """The order of memory that a function is asked for."""
+    """The order of memory that a call asks a function for."""
     place = _ORDER_PLACES.get(function.name, len(args))
     order = args[place] if place < len(args) else options.get("order")
     return _ORDERS.get(function.name, "C") if order is None else order.upper()
@@ -139,7 +139,8 @@ def order_of(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> 
 def with_known_order(
     function: Any, args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a function that reads elements in an order, with one in place of those that memory decides."""
+    """Return the arguments of a function that reads elements in an order, with K and A replaced by the order in
+    memory."""
     place = _ORDER_PLACES.get(function.name, len(args))
     given = args[place] if place < len(args) else options.get("order")
     order = order_of(function, args, options)
@@ -182,8 +183,8 @@ def may_reorder(function: Any) -> bool:
 def input_shape(
     name: str, ones: Sequence[bool | None], *, apart: bool = False, lengths: Sequence[int] | None = None
 ) -> tuple[Any, ...]:
-    """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows.
-    ``lengths`` are those of the call for which the function is traced."""
+    """The symbolic shape of an argument: ``ones`` says which lengths are 1, which are not, and which (None) are not
+    known. ``lengths`` are those of the call for which the function is traced."""
     return tuple(
         1 if one else Dim(f"{name}.shape[{axis}]", one is None, apart, traced_as=length)
         for axis, (one, length) in enumerate(zip(ones, lengths or [None] * len(ones), strict=True))

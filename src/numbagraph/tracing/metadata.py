@@ -12,12 +12,13 @@ from numbagraph.tracing.concretization import Unknown
 
 
 def kind_of(operand: Any) -> Any:
-    """What decides about dtypes of results: the dtype of a traced array, and other operands as they are."""
+    """Return the part of an operand that decides the dtypes of results: the dtype of a traced array, else the
+    operand."""
     return operand.dtype if isinstance(operand, Unknown) else operand  # type: ignore[attr-defined]
 
 
 def size(a: Any, axis: Any = None) -> Any:
-    """How many elements there are, along one axis, or along each of several."""
+    """Return the number of elements, along one axis, or along each of several."""
     if axis is None:
         return a.size
     return math.prod(a.shape[each] for each in axis) if isinstance(axis, tuple) else a.shape[axis]

@@ -13,7 +13,7 @@ from numbagraph.tracing.python_arithmetic import checked
 from numbagraph.tracing.replacements import replacements
 
 Apply = Callable[..., Any]
-"""Calls an op, or a function of values, on traced arrays."""
+"""A function that calls an op, or a function of values, on traced arrays."""
 
 
 def install_operators(kind: Any, apply: Apply) -> None:
@@ -42,12 +42,12 @@ def install_operators(kind: Any, apply: Apply) -> None:
 
 
 def counts(array: Any) -> bool:
-    """Whether an array will be an integer, as often as which a list can be repeated."""
+    """Whether an array will be an integer, by which a list can be repeated."""
     return not array._is_array and array.dtype.kind in "iub"
 
 
 def _of_numbers(multiply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A product, which a list or a text and an integer do not have: they are repeated."""
+    """Return ``multiply`` with an error for a list or a text times an integer, which Python repeats."""
 
     def method(self: Any, other: Any) -> Any:
         if isinstance(other, (list, tuple, str, bytes)) and counts(self):
@@ -58,7 +58,7 @@ def _of_numbers(multiply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
 
 
 def _power(plain: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """A power, of which Python may ask for the remainder."""
+    """Return the method of a power, which raises where Python passes a modulus."""
 
     def method(self: Any, other: Any, mod: Any = None) -> Any:
         if mod is not None:
@@ -69,7 +69,7 @@ def _power(plain: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _assigned_part(name: str) -> Callable[[Any, Any], None]:
-    """``x.real = y`` and ``x.imag = y``."""
+    """Return the setter of ``x.real = y`` or ``x.imag = y``."""
     refuse = refused_attribute(name)
 
     def assign(self: Any, value: Any) -> None:
@@ -93,7 +93,7 @@ def _binary(name: str, apply: Apply, function: Callable[..., Any], **options: An
 
 
 def has_operators(other: Any) -> bool:
-    """Whether it is the other operand that says what an operator means."""
+    """Whether the other operand defines what an operator means."""
     return isinstance(other, OnlyTraced) and other.has_operators
 
 

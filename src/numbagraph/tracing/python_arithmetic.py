@@ -25,7 +25,7 @@ Bounds = tuple[int, int]
 
 SMALLEST, LARGEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 DEPTH = 8
-"""How many operations the bounds of an integer are followed through."""
+"""The number of operations through which the bounds of an integer are followed."""
 
 OVERFLOW = "an integer of Python leaves int64 here: compute with floats (1.0 * n) where numbers are that large"
 NOT_REAL = (
@@ -39,7 +39,7 @@ NOT_AN_INTEGER = (
 
 
 def is_own_limit(message: str) -> bool:
-    """Whether an error is about what Python's numbers can do, and the machine's cannot."""
+    """Whether an error is about a limit that the machine's numbers have, and Python's have not."""
     return any(each in message for each in (OVERFLOW, NOT_REAL, NOT_AN_INTEGER, "to an integer of 64 bits"))
 
 
@@ -94,7 +94,7 @@ def either(left: Value | bool, right: Value | bool) -> Value | bool:
 
 
 def bounds(value: Value, depth: int = DEPTH) -> Bounds:
-    """Between which numbers an integer lies."""
+    """The bounds between which an integer lies."""
     if value.dtype == BOOL:
         return 0, 1
     if isinstance(value, Constant):

@@ -27,12 +27,12 @@ from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 HAS_RUN = "a loop or a branch has run"
 TRUE = constant(True, dtype=BOOL)
-"""What a region gives whose checks have held, if it is run for them."""
+"""The output of a region that is run for its checks alone."""
 
 
 @contextmanager
 def guards_inside(found: list[Guard]) -> Iterator[None]:
-    """The guards that arise inside are those of a region, not of the trace."""
+    """Collect the guards that arise inside in ``found``: they belong to a region, and not to the trace."""
     trace = current_trace()
     assert trace is not None
     mark = len(trace.guards.guards)
@@ -44,18 +44,18 @@ def guards_inside(found: list[Guard]) -> Iterator[None]:
 
 
 class Body(Struct):
-    """What a function computed inside of a region, in terms of the values around it."""
+    """The result of tracing a function into a region, in terms of the values around the region."""
 
     outputs: tuple[Value, ...]
     spec: optree.PyTreeSpec
     guards: tuple[Guard, ...]
-    """What it requires where it is run."""
+    """The conditions that the region requires where it is run."""
     used: frozenset[Value]
-    """The values around it that it uses."""
+    """The values around the region that it uses."""
 
     @property
     def is_checked(self) -> bool:
-        """Whether it has to be run though nobody asks for its outputs, since it may raise an error on purpose."""
+        """Whether the region has to be run even if its outputs are not used, since it may raise an error on purpose."""
         return any(guard.ordered for guard in self.guards)
 
     def is_used(self, node: Node) -> bool:
@@ -63,7 +63,7 @@ class Body(Struct):
         return node in self.used and not is_recomputed(node)
 
     def giving(self, outputs: Callable[[], Sequence[Value]]) -> Body:
-        """The same with other outputs, made of its values, and with what that requires of them."""
+        """Return this body with other outputs, made of its values, and with the guards that arise as they are made."""
         guards: list[Guard] = []
         with guards_inside(guards):
             made = tuple(outputs())
@@ -71,12 +71,12 @@ class Body(Struct):
 
 
 LARGEST_RECOMPUTED = 16
-"""Nodes."""
+"""The largest number of nodes that a region computes again."""
 
 
 def is_recomputed(value: Value) -> bool:
     """Whether a region computes a value of the enclosing graph again: short arithmetic on lengths and integers of
-    Python, since types refer to it. What a loop gave, or an element of an array, is passed."""
+    Python, since types refer to it. The result of a loop, or an element of an array, is passed."""
     stack, seen = [value], set[Value]()
     while stack:
         each = stack.pop()
@@ -125,14 +125,15 @@ def trace_region(
 
 
 def with_late_lengths(values: Collection[Value]) -> frozenset[Value]:
-    """Values around a region, and how many elements masks select of them: no region counts that again."""
+    """Return values around a region, and the numbers of elements that masks select of them: no region counts those
+    again."""
     lengths = (shapes.resolve(extent) for each in values for extent in each.shape)
     return frozenset([*values, *(each for each in lengths if isinstance(each, Node) and is_late(each))])
 
 
 def require_to_run(result: Value) -> None:
-    """Let a loop or a branch be run in its place, whoever asks for its results: it checks something. ``result`` is one
-    of these, and true."""
+    """Let a loop or a branch be run in its place even if its results are not used: it checks something. ``result`` is
+    one of its results, and true."""
     shapes.current_collector().add(Guard(result, HAS_RUN, current_source(), ordered=True))
 
 
@@ -145,7 +146,7 @@ def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, wha
 
 
 def require_equal_lengths(stacked: Sequence[Value], parameters: Sequence[Input]) -> None:
-    """Require of what the steps of a loop give that its lengths do not depend on the step."""
+    """Require that the lengths of the stacked results of a loop do not depend on the step."""
     for value in stacked:
         lengths = [extent for extent in map(shapes.resolve, value.shape) if isinstance(extent, Value)]
         if not dependents(parameters, lengths).isdisjoint(lengths):
@@ -167,7 +168,7 @@ def leaf_value(leaf: Any, what: str) -> Any:
 
 
 def dependents(parameters: Sequence[Value], values: Sequence[Value]) -> set[Value]:
-    """Of all that ``values`` are computed from, what depends on parameters."""
+    """The values that depend on parameters, among all that ``values`` are computed from."""
     found: set[Value] = set(parameters)
     for value in toposort(values):
         if isinstance(value, Node) and not found.isdisjoint(value.inputs):
@@ -176,8 +177,9 @@ def dependents(parameters: Sequence[Value], values: Sequence[Value]) -> set[Valu
 
 
 def invariants(body: Body, parameters: Sequence[Value]) -> set[Value]:
-    """What a loop's body computes that is the same in each step, and cannot raise an error: loops that take no step
-    raise none. Values without arguments in them (zeros, say) and mere views cost nothing where they are used."""
+    """The values in a loop's body that are the same in each step, and cannot raise an error: loops that take no step
+    raise none. Values without arguments in them (zeros, say) and mere views are left out: they cost nothing where they
+    are used."""
     roots = [*body.outputs, *(guard.condition for guard in body.guards)]
     varying = dependents(parameters, roots)
     required = {guard.condition for guard in body.guards} - varying

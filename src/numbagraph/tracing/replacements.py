@@ -17,7 +17,7 @@ class Finder(Struct):
     """A function of the library that may have a replacement for functions of one kind, and gives None for others."""
 
     is_for: Callable[[Any], bool]
-    """Whether a function is of that kind; cheap, since it is asked of every function that is called."""
+    """Whether a function is of that kind; cheap, since it is called for every function that the traced code calls."""
     path: str
 
     def find(self, function: Any) -> Any:
@@ -67,11 +67,11 @@ class Replacements:
         return load(self._roles[role])
 
     def before_ops(self, function: Any) -> Any:
-        """What replaces a function for which no op is looked up; None if there is nothing."""
+        """The replacement of a function for which no op is looked up; None if there is none."""
         return _first(self._before_ops, function)
 
     def after_ops(self, function: Any) -> Any:
-        """What replaces a function for which there is no op; None if there is nothing."""
+        """The replacement of a function that has no op; None if there is none."""
         return _first(self._after_ops, function)
 
 

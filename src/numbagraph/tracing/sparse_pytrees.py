@@ -1,4 +1,5 @@
-"""Sparse arrays as trees. SciPy's are their elements, where these are, and an array that has their shape."""
+"""Sparse arrays as pytrees. SciPy's flatten to their elements, the positions of these, and an array that has their
+shape."""
 
 from __future__ import annotations
 
@@ -15,18 +16,20 @@ from numbagraph.runtime.arguments import NAMESPACE, register_node
 from numbagraph.tracing.replacements import replacements
 
 NAMES = {"coo": ("row", "col"), "csr": ("indices", "indptr"), "csc": ("indices", "indptr")}
-"""The formats, and what they call the positions of their elements."""
+"""The names of the positions of elements, by format."""
 
 OF_VECTORS = {"coo vector": ("col",), "csr vector": NAMES["csr"]}
-"""The same for arrays of one dimension: these are the arrays of one row, but for a COO array's rows."""
+"""The names of the positions of elements of arrays of one dimension. These have the parts of an array of one row, but
+for a COO array's rows."""
 
 
 ALL_PARTS: dict[type, Callable[[Any], Any]] = {}
-"""For each class of traced sparse arrays, what makes a tree of all parts of one; as trees they are their elements."""
+"""Functions that make a pytree of all parts of a traced sparse array, by its class; as pytrees they are their elements
+alone."""
 
 
 def known_to_trees() -> None:
-    """Make trees of SciPy's and JAX's arrays, if somebody has imported them."""
+    """Register the sparse arrays of SciPy and of JAX as pytrees, if these libraries have been imported."""
     module = imported("scipy.sparse")
     if module is not None and hasattr(module, "coo_array"):
         register(module)
@@ -73,7 +76,7 @@ def parts_of(array: Any) -> list[np.ndarray]:
 
 
 def together(form: str, parts: Iterable[Any]) -> Any:
-    """The sparse array of such parts; of traced ones, what stands for it."""
+    """The sparse array that has such parts; its traced counterpart where they are traced."""
     parts = tuple(parts)
     if not all(isinstance(each, np.ndarray) for each in parts):
         return replacements.for_role("sparse array of parts")(form, parts)

@@ -1,4 +1,4 @@
-"""Arrays that nobody can read any more, since they may share their memory with others that have changed."""
+"""Arrays that can no longer be read, since they may share their memory with others that have changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numbagraph.tracing.trace import active
 
 
 class Stale:
-    """In place of the value of an array that may share its memory with another one, which has changed since."""
+    """A placeholder for the value of an array that may share its memory with another one, which has changed since."""
 
     _MAY_BE_VIEW = (
         "this array may be a view of one that has been assigned to since: reshape, ravel, asfortranarray and the like "
@@ -39,8 +39,8 @@ class Stale:
 
 
 class Sources:
-    """The arrays that the result of a loop may be. Who assigns to the result may have assigned to one of them: what
-    they hold is not known from then on."""
+    """The arrays that the result of a loop may be. An assignment to the result may be one to any of them: their
+    elements are not known from then on."""
 
     def __init__(self, arrays: Sequence[Any], apart: Sequence[Any], require_steps: Callable[[], None] | None) -> None:
         self.arrays = arrays
@@ -53,8 +53,8 @@ class Sources:
         return Stale.OWNED
 
     def give_up(self, result: Any) -> str:
-        """Let nobody read the arrays any more, and say why nobody may assign to the result, where this is so: an array
-        of an enclosing region is still read there."""
+        """Make the arrays unreadable, and return an empty text; or return the reason why the result must not be
+        assigned to: an array of an enclosing region is still read there."""
         scope = active.scope
         for each in (result, *self.arrays):
             is_inside = scope is not None and scope.journal is not None and id(each) in scope.journal.roots

@@ -1,10 +1,10 @@
-"""Versions for one shape of each argument alone, for what cannot be traced with lengths that stay open.
+"""Versions for one shape of each argument alone, for code that cannot be traced with symbolic lengths.
 
-Lengths are symbolic, and one version serves for all of them. A function that calls what needs numbers (a function of
-JAX, whose shapes are part of its program) raises `LengthsNeeded` while it is traced; it is traced once more with the
-lengths of the arguments that it was called with, and from then on has a version for each shape. Where that is not
-enough, it has one for each value of those arguments that are integers of Python's, too: a loop in which an array
-becomes longer from step to step has steps that are known then.
+Lengths are symbolic, and one version serves for all of them. A function that calls one which needs numbers (a function
+of JAX, whose shapes are part of its program) raises `LengthsNeeded` while it is traced; it is traced again with the
+lengths of the arguments of the call, and from then on has a version for each shape. Where that is not enough, it has
+one for each value of those arguments that are integers of Python's, too: a loop in which an array becomes longer from
+step to step has steps that are known then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from numbagraph.tracing.tracer import Tracer
 
 
 class Known(enum.IntEnum):
-    """What a version is made for alone."""
+    """The facts that one version alone is made for: nothing, the lengths of arguments, or these and the integers of
+    Python's."""
 
     NOTHING = 0
     LENGTHS = 1
@@ -66,7 +67,7 @@ def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> N
 
 
 def integers_of(leaves: Sequence[Any]) -> tuple[Any, ...]:
-    """Those arguments that are integers of Python's; None in place of others."""
+    """The arguments that are integers of Python's, with their types; None in place of others."""
     return tuple((type(leaf), leaf) if type(leaf) in (bool, int) else None for leaf in leaves)
 
 

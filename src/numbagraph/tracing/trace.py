@@ -18,7 +18,7 @@ Convert = Callable[[Any], Any]
 
 
 class Scope:
-    """Which trace a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
+    """The trace that a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
     keeps arrays alive.)"""
 
     __slots__ = ("aliases", "described", "ended", "facts", "journal", "parent", "used")
@@ -28,17 +28,17 @@ class Scope:
         """The function that is traced, with its line."""
         self.ended = False
         self.parent = parent
-        """Around a region, such as the body of a loop."""
+        """The scope around this one, if this is a region, such as the body of a loop."""
         self.aliases: dict[Value, None] = {} if parent is None else dict(parent.aliases)
-        """What derivatives are taken with respect to, here and around. A region is passed those from around, as it
-        computes none of them again."""
+        """The values with respect to which derivatives are taken, here and around. A region is passed those from
+        around, since it computes none of them again."""
         self.used: dict[Value, None] = dict(self.aliases)
         """The values of the scopes around this one that are used in it, and all aliases that there are around it: an op
-        may look through the value that it is given (that of a transposed matrix, the operand of a negation)."""
+        may look through the value that it is given (to the operand of a transpose or of a negation)."""
         self.facts: dict[Value, bool] = {}
         """Conditions whose truth is known here."""
         self.journal: Any = None
-        """What notes the arrays from outside that are written in a region; without it, they cannot be."""
+        """The record of arrays from outside that are written in a region; without it, they cannot be written."""
 
     def is_inside(self, owner: Scope) -> bool:
         """Whether this is a region somewhere inside of another scope."""
@@ -48,7 +48,7 @@ class Scope:
         return scope is not None
 
     def admits(self, owner: Scope, value: Value) -> bool:
-        """Whether a value of another scope may be used in this one; if so, it is noted."""
+        """Whether a value of another scope may be used in this one; if so, note its use."""
         inner: list[Scope] = []
         scope: Scope | None = self
         while scope is not None and scope is not owner:
@@ -71,14 +71,14 @@ class Scope:
             scope = scope.parent
 
     def refusal(self, value: Value | None) -> TraceError:
-        """The error for the use of an array, that has a value, where another trace is active, or none."""
+        """The error for the use of an array, with a value, where another trace, or none, is active."""
         if self.ended:
             return kept(value, self.described)
         return misplaced(self.described, active.scope.described if active.scope is not None else None)
 
 
 class Trace:
-    """One function being traced: the arrays that it captures, and what it requires of its arguments."""
+    """A function that is being traced: the arrays that it captures, and the guards on its arguments."""
 
     def __init__(self, guards: shapes.GuardCollector, convert: Convert | None = None, stabilises: bool = True) -> None:
         self.guards = guards
@@ -87,13 +87,14 @@ class Trace:
         self.converts = convert is not None
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
         self.convert = convert
-        """What makes the converted form of a function; that of the trace around, where this one does not convert."""
+        """The function that makes the converted form of a function; that of the trace around, where this one does not
+        convert."""
         self.stabilises = stabilises
-        """Whether formulas may become forms that are finite where they, as they are written, are not."""
+        """Whether formulas may be rewritten so that they are finite where the written form is not."""
         self.loop: Any = None
-        """What is known of the loops in the body of the captured loop that is being traced."""
+        """The facts known about the loops in the body of the captured loop that is being traced."""
         self.shared: dict[Any, Any] | None = None
-        """What shared variables are by now, if callers have a place for them.
+        """The current values of shared variables, if callers have a place for them.
 
         See `numbagraph.jit.shared_variables.Binding`.
         """
@@ -102,21 +103,22 @@ class Trace:
         self.bound: dict[int, Any] = {}
         """The lists and the like that two variables may share, as a loop or a branch has bound them, by identity."""
         self.may_alias: dict[int, tuple[Any, list[Any]]] = {}
-        """The lists and the like that may be others, which nobody reads any more once they change, by identity."""
+        """The lists and the like that may be the same object as others, and cannot be read once one of these changes,
+        by identity."""
         self.made: dict[int, Any] = {}
         """The lists and the like that converted code has made outside of loops and branches, by identity."""
         self.keyed: dict[int, tuple[Any, Any]] = {}
         """The dicts and sets that converted code has made, with the places where it did, by identity."""
         self.changed: dict[int, Any] = {}
-        """Those lists, and others, that loops and branches have made longer or shorter."""
+        """The lists that loops and branches have made longer or shorter, by identity."""
         self.inputs: tuple[Value, ...] = ()
         """The arguments, as values of the graph."""
         self.room = 1
-        """How many times the usual room lists have that loops make longer."""
+        """The factor on the usual room of lists that loops make longer."""
         self.drawn: list[Any] = []
         """The states, as traced arrays, of the generators of random numbers among the arguments."""
         self.order: Value | None = effects.first()
-        """What the last effect gave, or what the next one takes; None in a region that is not given it."""
+        """The order that the last effect gave and the next one takes; None in a region that is not given it."""
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""
@@ -130,11 +132,12 @@ class Trace:
 class Active(threading.local):
     trace: Trace | None = None
     refusal: TraceError | None = None
-    """The last of them."""
+    """The last refusal."""
     refusals = 0
-    """How often traced arrays have been asked for what nobody knows yet."""
+    """The number of times that a value not known during tracing was asked of a traced array."""
     scope: Scope | None = None
-    """Of `trace`. None, too, for the shape functions of loops, which run outside of traces on tracers of their own."""
+    """The innermost scope of `trace`. None, too, for the shape functions of loops, which run outside of traces on
+    tracers of their own."""
 
     def __init__(self) -> None:
         self.widened: dict[Any, Any] = {}
@@ -148,7 +151,7 @@ E = TypeVar("E", bound=TraceError)
 
 
 def refused(error: E) -> E:
-    """The same error, of which it is known that it was made."""
+    """Record ``error`` as the last refusal, and return it."""
     active.refusals += 1
     active.refusal = error
     return error
@@ -174,7 +177,8 @@ class LengthsNeeded(TraceError):
 
 @contextmanager
 def tried() -> Iterator[None]:
-    """Errors of tracing that are caught here are no errors of the function: something else is tried then."""
+    """Forget the refusals that arise inside when an exception leaves the block: its caller catches it and tries
+    something else, so they are no errors of the function."""
     before = active.refusals
     try:
         yield
@@ -188,19 +192,20 @@ def current_trace() -> Trace | None:
 
 
 def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function as it is traced now: in its converted form, if the trace converts functions."""
+    """Return the form of a function that is traced now: its converted form, if the trace converts functions."""
     trace = current_trace()
     return converted(function) if trace is not None and trace.converts else function
 
 
 def converted(function: Any) -> Any:
-    """The converted form of a function that values of converted code call; outside of a trace the function itself."""
+    """Return the converted form of a function that values of converted code call; outside of a trace the function
+    itself."""
     trace = current_trace()
     return function if trace is None or trace.convert is None else trace.convert(function)
 
 
 def apart(value: Value) -> Value:
-    """An argument of a function that has a rule for its derivative, as a value that nothing is simplified with:
+    """Return a stand-in for an argument of a function that has a rule for its derivative, which no op simplifies:
     ``-(-x)`` is ``x``, which is no argument."""
     trace = current_trace()
     if trace is None or value.dtype.kind not in "fc" or isinstance(value, Constant):
@@ -210,7 +215,7 @@ def apart(value: Value) -> Value:
 
 @contextmanager
 def region(described: str) -> Iterator[Scope]:
-    """Everything inside belongs to a region of the graph that is being traced."""
+    """Trace everything inside into a region of the graph that is being traced."""
     previous = active.scope
     active.scope = scope = Scope(described, previous)
     try:
@@ -222,7 +227,7 @@ def region(described: str) -> Iterator[Scope]:
 
 @contextmanager
 def tracing(described: str = "a function", convert: Convert | None = None, stabilises: bool = True) -> Iterator[Trace]:
-    """Everything inside belongs to one graph.
+    """Trace everything inside into one graph.
 
     ``convert`` makes the converted form of a function, in which loops and branches are calls of operators. Without it
     functions are traced as they are.

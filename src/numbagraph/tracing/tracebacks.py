@@ -88,7 +88,7 @@ def _shorten(error: BaseException, seen: set[int]) -> None:
 
 
 def _is_internal(error: BaseException) -> bool:
-    """Whether an error arose in numbagraph: the one that users see says the same in their terms."""
+    """Whether an error arose in numbagraph: the error that users see says it in their terms."""
     found = _libraries(error.__traceback__)
     rest = [each for each in found if each not in HARMLESS or each == OWN]
     return bool(found) and found[-1] in HARMLESS and rest[-1:] == [OWN]

@@ -144,7 +144,7 @@ def new_view(value: Value, operand: Tracer, derive: Callable[[Value], Value] | N
 
 
 def for_reading(view: Tracer, operand: Any) -> Tracer:
-    """A view that nobody may write into."""
+    """Return a view that cannot be written into."""
     view = new_view(view.value, view, lambda value: value) if view is operand else view
     view._foreign = view._foreign or memory_layout.READ_ONLY
     return view
@@ -164,14 +164,14 @@ class Tracer(Unknown):
     )  # fmt: skip
     __array_priority__ = 1000
     namespace: ClassVar[ModuleType]
-    """`numbagraph.numpy`, which is made of functions of tracers and says so here."""
+    """`numbagraph.numpy`, which is made of functions of tracers and registers itself here."""
 
     def __init__(self, value: Value, parent: Tracer | None = None, *, argument: bool = False) -> None:
         self.value = value
         self._foreign: str | Sources = "an argument" if argument else ""
-        """Whose memory it is, if it is not the traced function's."""
+        """The owner of the array's memory, if that is not the traced function."""
         self._derive: Callable[[Value], Value | Stale] | None = None
-        """For a view: what makes it of its parent. Without it, NumPy may have made a copy."""
+        """For a view: the function that makes it of its parent. Without one, NumPy may have made a copy."""
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
         self._layout = memory_layout.Layout.ANY
@@ -183,7 +183,7 @@ class Tracer(Unknown):
             parent._views.append(ref(self))
 
     def require_scope(self) -> None:
-        """Raise unless this is used where it belongs to: in its trace, and on the thread of that."""
+        """Raise unless the array is used in its own trace, and on that trace's thread."""
         scope = active.scope
         if self._scope is scope or self._scope is None:
             return
@@ -265,8 +265,7 @@ class Tracer(Unknown):
         self._rebind(subscripts.set_index, assigned_key(key, update, self.ndim, to_value), update)
 
     def _rebind(self, function: Callable[..., Value], *args: Any) -> Tracer:
-        """Assignment: this tracer stands for the new value from now on, and so do the views of it and, where it is a
-        view made by indexing, what it is a view of."""
+        """Assign a new value to this tracer, to its views and, if it is a view made by indexing, to its parent."""
         if isinstance(self._foreign, Sources):
             self._foreign = self._foreign.give_up(self)
         if self._foreign is memory_layout.READ_ONLY:
@@ -289,14 +288,14 @@ class Tracer(Unknown):
         return self
 
     def _written_through(self, base: Value, changed: Value) -> Value:
-        """What this is a view of, once the view has changed."""
+        """Return the new value of the parent of this view, once the view has changed."""
         found = view_assignment.written_through(self._derive, base, changed)  # type: ignore[arg-type]  there is one
         if found is None:
             raise self._refuse(memory_layout.OF_ANOTHER)
         return found
 
     def _enter_region(self) -> None:
-        """Before an assignment in a region into an array from outside."""
+        """Note an assignment in a region to an array from outside. Raise where it would be lost."""
         scope, root = active.scope, self
         while root._parent is not None:
             root = root._parent
@@ -307,12 +306,12 @@ class Tracer(Unknown):
         scope.journal.note(root)
 
     def _live_views(self) -> list[Tracer]:
-        """The views that somebody still has, without those of regions that have ended."""
+        """The views that are still referenced, without those of regions that have ended."""
         views = (view for each in self._views if (view := each()) is not None)
         return [view for view in views if view._scope is None or not view._scope.ended]
 
     def _share_with(self, other: Tracer, foreign: str | Sources = Stale.OWNED) -> None:
-        """Another array may be this one: it is not written, nor read after this one has changed."""
+        """Mark another array as one that may be this one: it cannot be written, nor read after this one has changed."""
         other._foreign = foreign
         other._derive = lambda value: Stale(other.value, Stale.SHARED)
         self._views.append(ref(other))
@@ -332,7 +331,7 @@ class Tracer(Unknown):
                     view._renew(view._derive(value))
 
     def _changed(self, function: Callable[..., Value], *args: Any) -> Value:
-        """What an in-place operation makes of this array: its shape and dtype stay."""
+        """Return the value of this array after an in-place operation, which keeps its shape and dtype."""
         result = apply(function, self, *args)
         if not isinstance(result, Tracer):
             raise self._refuse("an in-place operation has one result")
@@ -348,7 +347,7 @@ class Tracer(Unknown):
         return result.value if result.ndim else registry["asarray"](result.value)
 
     def _in_place(self, function: Callable[..., Value], other: Any) -> Tracer:
-        """``x += y``. Of ``x[key] += y``, this is the part that changes the view ``x[key]``, and ``x`` with it."""
+        """Apply ``x += y``. Of ``x[key] += y``, this is the part that changes the view ``x[key]``, and so ``x``."""
         return self._rebind(function, other) if self._is_array else apply(function, self, other)
 
     def __round__(self, digits: int | None = None) -> Tracer:
@@ -384,7 +383,7 @@ class Tracer(Unknown):
         return memory_layout.arranged(Tracer(to_value(self)), self, order)
 
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
-        """Convert; without a copy where none is needed."""
+        """Convert to a dtype, without a copy where none is needed."""
         target = canonical_dtype(dtype)
         if not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
             raise self._refuse(f"cannot cast from {self.dtype} to {target} according to the rule {casting!r}")
@@ -431,7 +430,7 @@ class Tracer(Unknown):
         return apply(registry["compress"], condition, self, axis)
 
     def conjugate(self) -> Tracer:
-        """NumPy's method, other than its function, gives a real array back as it is."""
+        """Conjugate. This method, other than NumPy's function, gives a real array back as it is."""
         return apply(registry["conjugate"], self) if self.dtype.kind == "c" or not self._is_array else self
 
     conj = conjugate
@@ -441,7 +440,7 @@ install_operators(Tracer, apply)
 
 
 class Flat(Tracer):
-    """``x.flat``: what is read is copied, what is assigned reaches the array."""
+    """The iterator ``x.flat``: elements that are read are copied, and assigned ones reach the array."""
 
     __slots__ = ()
 
@@ -456,7 +455,7 @@ class Flat(Tracer):
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A NumPy or SciPy ufunc on tracers."""
+    """Call a NumPy or SciPy ufunc on tracers."""
     if any(map(has_operators, inputs)):
         return NotImplemented
     out = kwargs.pop("out", None)
@@ -482,7 +481,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
 
 
 def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A NumPy function on tracers."""
+    """Call a NumPy function on tracers."""
     if function in QUERIES:
         return QUERIES[function](*args, **kwargs)
     if function in WRITERS:

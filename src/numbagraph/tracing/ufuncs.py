@@ -28,7 +28,8 @@ COMPLEX_RESULTS = frozenset("hankel1 hankel1e hankel2 hankel2e kelvin modfresnel
 
 
 def with_complex_results(ufunc: np.ufunc, values: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """What computes one of them. Ufuncs of others may have the same name."""
+    """Return the op of a ufunc in `COMPLEX_RESULTS` for real operands; None otherwise. Ufuncs of other libraries may
+    have the same name."""
     name = ufunc.__name__
     if name not in COMPLEX_RESULTS or ufunc is not load(f"scipy.special:{name}"):
         return None
@@ -109,7 +110,8 @@ def along_axes(
 
 
 def of_dtype(op: Op, ufunc: np.ufunc, operands: tuple[Any, ...], dtype: Any, casting: Any) -> Any:
-    """What a ufunc's loop that gives ``dtype`` makes of operands, which ``casting`` must allow to become its own."""
+    """Compute a ufunc by its loop that gives ``dtype``. Raise where ``casting`` does not let operands become that
+    loop's."""
     values = [as_value(each) for each in operands]
     asked = None if dtype is None else canonical_dtype(dtype)
     kinds = (*map(kind_of, values), *[None] * ufunc.nout)

@@ -1,4 +1,4 @@
-"""What is said of a function that is not supported: its name as the user called it, and what to write instead."""
+"""Errors for functions that are not supported, with the name as the user called it, and what to write instead."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INSTEAD = {
         for name in ("hankel1", "hankel1e", "hankel2", "hankel2e", "kelvin", "modfresnelm", "modfresnelp", "wofz")
     },
 }
-"""By the name that users call."""
+"""Advice for functions that are not supported, by the name that users call."""
 
 FAMILIES = {
     "scipy.special": "numbagraph.pure_callback calls it from compiled code; see docs/coverage/special_ufuncs.md",

@@ -1,4 +1,4 @@
-"""Which Python code is the user's."""
+"""Tells the user's Python code from that of libraries."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NUMPY = _beside_numpy("numpy", "scipy")
 NUMERICAL = (OWN, *_beside_numpy("numpy", "scipy", "numba", "optree"))
 """The libraries that stand between a user's call and the code here; a line of any other one counts as the caller's."""
 HARMLESS = frozenset((OWN, *_NUMPY))
-"""The libraries that keep nothing of what they are given."""
+"""The libraries that keep no reference to their arguments."""
 _IDENTITIES = frozenset(("jax", "jaxlib"))
-"""Packages whose functions `from_jax` is given as they are: as of NumPy's, nobody changes what they read."""
+"""Packages whose functions `from_jax` takes as they are: like NumPy's, they do not change what they read."""
 
 
 def is_home(package: str) -> bool:
@@ -62,7 +62,7 @@ def installed_folders() -> tuple[str, ...]:
 
 
 def entries_of(instance: Any) -> dict[str, Any] | None:
-    """The dict of an instance, or None; a ``__dict__`` that its class defines is not asked."""
+    """The dict of an instance, or None; a ``__dict__`` that its class defines is not evaluated."""
     found = next((vars(each)["__dict__"] for each in type(instance).__mro__ if "__dict__" in vars(each)), None)
     is_plain = isinstance(found, (GetSetDescriptorType, MemberDescriptorType))
     return found.__get__(instance) if is_plain else None

@@ -18,7 +18,8 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 
 def require_comparable(left: Any, right: Any) -> None:
-    """Raise for a list, a dict or a set of traced length beside another one: nothing tells yet if they are equal."""
+    """Raise for a list, a dict or a set of traced length beside another one: tracing cannot tell whether they are
+    equal."""
     require_known(left)
     require_known(right)
     one, other = resolved(left), resolved(right)

@@ -1,4 +1,4 @@
-"""Comprehensions and generators: lists, and what `sum`, `any` and their like make of the elements as they come."""
+"""Comprehensions and generators: the lists that they make, and folds such as `sum` and `any` over their elements."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ Function = Callable[..., Any]
 
 
 def generated(iterable: Any, element: Function, test: Function | None, is_nested: bool) -> Any:
-    """A generator: ``element(each)`` of what an iterable holds, if ``test(each)`` holds. Where ``is_nested``, these are
-    generators again, whose elements come one after the other."""
+    """Make the generator of ``element(each)`` for each element of an iterable for which ``test(each)`` holds. Where
+    ``is_nested``, these are generators again, whose elements come one after the other."""
     iterable = required(iterable)
     if isinstance(iterable, Row):
         iterable = iterable.steps()
@@ -52,7 +52,8 @@ def generated(iterable: Any, element: Function, test: Function | None, is_nested
 
 
 def of_generated(source: Generated, element: Function, test: Function | None, is_nested: bool) -> Generated:
-    """The same of what a generator gives, which is computed once for ``test`` and ``element``."""
+    """Make the generator of ``element(each)`` for the elements of another generator, which are computed once for
+    ``test`` and ``element``."""
     if source.is_nested:
         inner = lambda each: of_generated(source.element(each), element, test, is_nested)  # noqa: E731
     elif test is None:
@@ -63,7 +64,7 @@ def of_generated(source: Generated, element: Function, test: Function | None, is
 
 
 def of_yielding(source: Yielding, element: Function, test: Function | None, is_nested: bool) -> Yielding:
-    """The same of what a generator function yields."""
+    """Make the generator of ``element(each)`` for the elements that a generator function yields."""
     source.take()
 
     def run(visit: Function, state: Any) -> Any:
@@ -86,7 +87,7 @@ def of_yielding(source: Yielding, element: Function, test: Function | None, is_n
 
 
 def is_known(generator: Generated) -> bool:
-    """Whether its elements come as Python's list of them."""
+    """Whether the elements of a generator come as a Python list of them."""
     if traced_iterable(generator.iterable) is not None:
         return False
     items = generator.iterable
@@ -99,8 +100,8 @@ def is_known(generator: Generated) -> bool:
 
 
 def has_traced_test(generator: Generated) -> bool:
-    """Whether its condition is traced, which is asked in a region: what it writes or draws is written when its time
-    comes."""
+    """Whether the condition of a generator is traced. It is evaluated in a region, without effects: its writes and
+    draws come later, with the elements."""
     test = generator.test
     if test is None:
         return False
@@ -123,13 +124,14 @@ def gives_traced(generator: Generated, item: Any) -> bool:
 
 
 def chosen_of(generator: Generated) -> list[Any]:
-    """What is in the iterable of a generator whose conditions are known."""
+    """The elements of the iterable of a generator, whose conditions are known, for which the condition holds."""
     test = generator.test
     return [each for each in generator.iterable if test is None or asked(test(each))]
 
 
 def list_of(generator: Any) -> Any:
-    """A list comprehension, and what takes a generator all at once."""
+    """Make the list of a generator's elements, for list comprehensions and for functions that take all elements at
+    once."""
     generator.take()
     if isinstance(generator, Yielding):
         raise CaptureError(f"a list of what a generator yields: append in a loop over it\n  at {user_source()}")
@@ -149,7 +151,8 @@ def list_of(generator: Any) -> Any:
 
 
 def begun_known(elements: list[Any]) -> Any:
-    """A list of known length: one of empty lists may be met at a traced place."""
+    """Make a list of known length. A list of empty lists may be met at a traced place, and is then begun as a list of
+    lists."""
     if elements and all(type(each) is list and not each for each in elements):
         place = site()
         if (place, "rows") in active.widened:
@@ -187,7 +190,8 @@ def as_row(found: Any) -> Any:
 
 
 class Unstackable(CaptureError):
-    """The elements of a list do not have one shape, or are no numbers: they are appended one by one."""
+    """An error for a list whose elements do not have one shape, or are no numbers: they are appended one by one
+    instead."""
 
 
 def unknown_length() -> CaptureError:
@@ -198,7 +202,7 @@ def unknown_length() -> CaptureError:
 
 
 def stacked(generator: Generated, iterable: Any) -> Stacked:
-    """The elements of a list over traced things, as an array that a loop fills."""
+    """Make a list over traced elements, as an array that a loop fills."""
 
     def element(number: Tracer) -> Any:
         found = generator.element(iterable.at(number))
@@ -253,8 +257,8 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
 
 
 def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:
-    """The type of what a function gives for the number of a step, how many dimensions of it are lists, and where these
-    are made."""
+    """The type of a function's result for the number of a step, the number of its dimensions that are lists, and the
+    place where these are made."""
 
     def run(_: Any) -> tuple[ArrayType, int, Any]:
         step = Input(weak_constant(0).type, "step")
@@ -281,7 +285,7 @@ def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:
 
 
 def with_generator(function: Function, call: Callable[[Function], Function]) -> Function:
-    """A function some of whose arguments are generators."""
+    """Return the replacement of a function for calls some of whose arguments are generators."""
 
     def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
         taken = next((each for python, each in TAKING.items() if python is function), None)
@@ -298,13 +302,14 @@ def with_generator(function: Function, call: Callable[[Function], Function]) -> 
 
 
 def ends_early(function: Function) -> bool:
-    """Whether a function leaves elements out, and it matters: these may draw random numbers."""
+    """Whether a function must not compute the elements that it leaves out: they may draw random numbers."""
     trace = current_trace()
     return function in (any, all) and trace is not None and bool(trace.drawn)
 
 
 def fold(generator: Generated, state: State, visit: Function, may_end: bool = False) -> State:
-    """The variables after all steps ``visit(element, *state)``, which give whether that is the end, and the state."""
+    """Return the variables after all steps ``visit(element, *state)``, which give whether that is the end, and the
+    state."""
     names = tuple(f"{len(state)} values" for _ in state)
     return for_(generator, names, visit, may_end, state)
 
@@ -344,7 +349,7 @@ def extreme(name: str) -> Function:
 
 
 def first(generator: Any, *default: Any) -> Any:
-    """``next`` of a generator, whose other elements nobody sees."""
+    """Return ``next`` of a generator, whose other elements are never seen."""
     found = fold(generator, [None], lambda element, _: (True, [element]), may_end=True)[0]
     if default:
         return if_expression(is_none(found), lambda: default[0], lambda: settled(found))

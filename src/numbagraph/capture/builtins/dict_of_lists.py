@@ -20,7 +20,7 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 
 def begun(container: Any) -> Any:
-    """A dict or a set that converted code makes, as it is or as a table."""
+    """Return a dict or a set that converted code makes, as it is or as a table."""
     place, factory = (*site(), type(container).__name__), getattr(container, "default_factory", None)
     if (place, "keys") not in active.widened:
         note_keyed(container, place)

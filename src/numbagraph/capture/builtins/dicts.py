@@ -1,4 +1,4 @@
-"""`dict`, `set`, `defaultdict` and `Counter` in converted code, and methods of theirs that a traced key is given."""
+"""`dict`, `set`, `defaultdict` and `Counter` in converted code, and those of their methods that take traced keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def set_(*elements: Any) -> Any:
 
 
 def made_by(call: Callable[[Any], Any], kind: Any) -> Function:
-    """What stands for one of these classes."""
+    """Return the replacement of one of these classes in converted code."""
     if kind is collections.defaultdict:
         kind = Defaulting
 
@@ -83,12 +83,12 @@ def dict_of(call: Callable[[Any], Any], generator: Any) -> Any:
 
 
 def listed(generator: Any) -> Any:
-    """A generator whose elements are not traced, as a list."""
+    """Return a generator whose elements are not traced, as a list."""
     return generator if is_lazy(generator.iterable) else list_of(generator)
 
 
 def method_of(holder: Any, function: Any) -> Function | None:
-    """A method of a dict or a set of Python's that a traced key may be given, or None."""
+    """Return the replacement of a method of a dict or a set of Python's that may take a traced key; None for others."""
     if type(holder) not in KINDS or (name := function.__name__) not in _KEYED:
         return None
 

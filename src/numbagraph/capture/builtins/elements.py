@@ -72,7 +72,7 @@ def item(holder: Any, key: Any) -> Any:
 
 
 def with_arrays_of(key: Any) -> Any:
-    """A key of an array, with arrays in place of lists of traced numbers."""
+    """Return a key of an array, with arrays in place of lists of traced numbers."""
     if type(key) is tuple:
         return tuple(map(with_arrays_of, key))
     key = resolved(key)
@@ -82,7 +82,7 @@ def with_arrays_of(key: Any) -> Any:
 
 
 def by_text(holder: dict[Any, Any], key: ChosenText, options: Sequence[str]) -> Any:
-    """An element of a dict, by one of several texts."""
+    """Return an element of a dict, by one of several texts."""
     first, *others = options
     if not others:
         return holder[first]
@@ -111,7 +111,7 @@ def has_traced(key: Any) -> bool:
 
 
 def lifted(holder: Any) -> Any:
-    """What has traced positions: an array from outside, or numbers in a list or a tuple."""
+    """Lift a container so that it takes traced positions: an array from outside, or numbers in a list or a tuple."""
     if isinstance(holder, np.ndarray):
         return Tracer(as_value(to_value(holder)))
     if isinstance(holder, (list, tuple)):
@@ -120,7 +120,7 @@ def lifted(holder: Any) -> Any:
 
 
 def of_trees(holder: Sequence[Any]) -> Any:
-    """A list or a tuple whose elements may be trees of one structure."""
+    """Lift a list or a tuple whose elements may be trees of one structure."""
     parts = [flatten(each) for each in holder]
     spec = parts[0][1] if parts else None
     if spec is None or spec.is_leaf() or any(each[1] != spec for each in parts):
@@ -144,7 +144,8 @@ class Trees(OnlyTraced):
 
 
 class Row(OnlyTraced):
-    """``rows[place]``, to whose elements something is assigned: one of several lists."""
+    """The row ``rows[place]`` of a list of lists, to an element of which something is assigned: one of several
+    lists."""
 
     def __init__(self, rows: Sequence[Any], place: Tracer) -> None:
         self.rows = rows
@@ -161,7 +162,7 @@ class Row(OnlyTraced):
 
 
 def holder_at(holder: Any, key: Any) -> Any:
-    """``holder[key]``, of which an element is assigned to."""
+    """Return ``holder[key]``, to an element of which something is assigned."""
     holder, key = required(holder), required(key)
     if isinstance(key, Tracer) and holds_containers(holder):
         return Row(holder, key)
@@ -195,13 +196,13 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
 
 
 def set_at(holder: list[Any], place: Tracer, value: Any) -> None:
-    """``holder[place] = value``: each element is what it was, or the value."""
+    """Assign ``holder[place] = value`` at a traced place: each element becomes the old one or the value."""
     for at, here in places(holder, place):
         holder[at] = if_expression(here, lambda: value, lambda kept=holder[at]: kept)
 
 
 def places(holder: Sequence[Any], place: Tracer) -> Iterator[tuple[int, Tracer]]:
-    """The places of a list, and whether each is the one that is meant."""
+    """The positions of a list, each with a condition that is true if the traced place is this position."""
     count, number = len(holder), whole_number(place)
     inside = registry["logical_and"](registry["greater_equal"](number, -count), registry["less"](number, count))
     shapes.require(inside, "list assignment index out of range", IndexError)
@@ -242,14 +243,14 @@ def augmented(name: str, variable: Any, value: Any) -> Any:
 
 
 def times(left: Any, right: Any) -> Any:
-    """A list, repeated as often as a traced number says, which stands before or behind it."""
+    """Repeat a list, which stands before or behind a traced number, as often as the number says."""
     if isinstance(left, Stacked) or isinstance(right, Stacked):
         return made(left * right if isinstance(left, Stacked) else right * left)
     return made(repeated(left, right) if isinstance(right, Tracer) else repeated(right, left))
 
 
 def is_repetition(left: Any, right: Any) -> bool:
-    """Whether a product is that of a list and how often it is repeated."""
+    """Whether a product is that of a list and a number of repetitions."""
     return any(
         (isinstance(one, (list, tuple)) and isinstance(other, Tracer) and counts(other))
         or (isinstance(one, Stacked) and (isinstance(other, int) or (isinstance(other, Tracer) and counts(other))))
@@ -258,7 +259,7 @@ def is_repetition(left: Any, right: Any) -> bool:
 
 
 def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
-    """Where ``holder[key] += value`` writes, and what is there before the value is computed, which may change it."""
+    """The target of ``holder[key] += value``, with its element before the value is computed, which may change it."""
     key = with_positions(required(holder), required(key))
     if isinstance(holder, Tracer):
         key = with_arrays_of(key)
@@ -274,7 +275,7 @@ def augment_item(name: str, place: tuple[Any, Any, Any], value: Any) -> None:
 
 
 def attribute_of(holder: Any, attribute: str) -> tuple[Any, str, Any]:
-    """The same of ``holder.attribute += value``."""
+    """The target of ``holder.attribute += value``, with the attribute before the value is computed."""
     return holder, attribute, getattr(holder, attribute)
 
 
@@ -326,7 +327,7 @@ def contains(holder: Any, element: Any) -> Any:
 
 
 def is_one_of(holder: Any, element: Tracer) -> Any:
-    """Whether a set, a dict or a range has a number."""
+    """Whether a set, a dict or a range contains a number."""
     if isinstance(holder, range):
         return Range(holder.start, holder.stop, holder.step).has(element)
     numbers = [each for each in holder if isinstance(each, (bool, int, float, complex, np.generic))]
@@ -334,7 +335,7 @@ def is_one_of(holder: Any, element: Tracer) -> Any:
 
 
 def rows_of(value: Any) -> Any:
-    """What an iterable holds, as a list, or as one of a traced length."""
+    """Return the elements of an iterable as a list, or as one of a traced length."""
     if not isinstance(value, Tracer):
         return list(value)
     known = shapes.resolve(value.value.shape[0]) if value.ndim else 0

@@ -19,7 +19,8 @@ from numbagraph.tracing.tracer import Tracer, to_value
 
 
 def made_by(holder: Any) -> Callable[[Any], Any] | None:
-    """What makes ``holder[key]``, if the holder is one of NumPy's objects that make arrays of subscripts."""
+    """Return the function that makes ``holder[key]``, if the holder is one of NumPy's objects that make arrays of
+    subscripts; None for others."""
     if holder is np.mgrid:
         return mgrid
     if holder is np.ogrid:
@@ -30,7 +31,7 @@ def made_by(holder: Any) -> Callable[[Any], Any] | None:
 
 
 class Range(Struct):
-    """A slice as numbers. Of an imaginary step, ``count`` says how many there are."""
+    """A slice as numbers. Where the step is imaginary, ``count`` is the number of elements."""
 
     start: Value
     stop: Value

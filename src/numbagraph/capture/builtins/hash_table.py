@@ -1,8 +1,8 @@
 """Dicts and sets whose keys are traced integers, or tuples of them: hash tables in storage.
 
-A dict holds its keys in a list with room for more, and its values in another one, in the order in which they came.
-Where a key lies in these, ``slots`` tells, an open hash table. Python's own dict becomes such a table when a traced key
-is met: the function is traced once more, and what stands at that line is a table from the beginning.
+A dict holds its keys in a list with room for more, and its values in another one, in the order in which they came. An
+open hash table, ``slots``, has the places of keys in these lists. Python's own dict becomes such a table when it gets a
+traced key: the function is traced again, and the dict of that line is a table from the beginning.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MIX = 0x9E3779B97F4A7C15
 
 
 class Made(NamedTuple):
-    """What a table is in Python."""
+    """The Python class that a table stands for, with the factory of a `defaultdict`."""
 
     name: str
     factory: Any = None
@@ -55,7 +55,7 @@ class Made(NamedTuple):
 
 
 def require_key(key: Any) -> None:
-    """Raise for what no table takes as a key."""
+    """Raise for an object that no table takes as a key."""
     for each in flatten(key)[0]:
         dtype = as_value(to_value(each)).dtype if isinstance(each, (Tracer, int, float, np.generic)) else None
         if dtype is None or dtype.kind not in "biu" or dtype == np.uint64:
@@ -67,7 +67,8 @@ def require_key(key: Any) -> None:
 
 
 def require_table(holder: Any, key: Any, *value: Any) -> None:
-    """Raise where a dict or a set of Python's is asked for a traced key: it is made once more, as a table."""
+    """Raise where a dict or a set of Python's gets a traced key: the function is traced again, with a table in its
+    place."""
     place = place_of(holder)
     if place is None:
         return
@@ -78,7 +79,7 @@ def require_table(holder: Any, key: Any, *value: Any) -> None:
 
 
 def require_numbers(place: Any, value: Any) -> None:
-    """Raise where a value is a list: the dict is made once more, as one of lists."""
+    """Raise where a value is a list: the function is traced again, with a dict of lists."""
     if type(value) is list:
         Types(place, "rows", WHAT).begin()
     else:
@@ -121,7 +122,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
 
     @property
     def default(self) -> Callable[[], Any] | None:
-        """What makes a value for a key that is not there."""
+        """The function that makes the value for a missing key; None if there is none."""
         if self.stands_for.name == "Counter":
             return int
         factory = self.stands_for.factory
@@ -177,7 +178,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
         return found if isinstance(found, Tracer) else Tracer(weak_constant(found))
 
     def place_of(self, key: Any) -> Value:
-        """Where a key lies among the keys, or a negative number."""
+        """The place of a key among the keys, or a negative number."""
         return registry["cast"].bind(to_value(self.slots[self.find(key)]), dtype=INT64, weak=True)
 
     def has(self, key: Any) -> Tracer:
@@ -185,7 +186,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
         return Tracer(registry["cast"].bind(found, dtype=BOOL, weak=True))
 
     def file(self, place: Any) -> None:
-        """Note where a key lies."""
+        """Note the place of a key."""
         self.slots[self.find(self.read(whole_number(place)))] = place
 
     # ---- what a dict does ----
@@ -204,7 +205,7 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
         return self.held.read(place)
 
     def required(self, key: Any) -> Value:
-        """Where a key lies that must be there."""
+        """The place of a key that must be there; raises in the program if it is not."""
         if self.held.spec is None and self.stands_for.name != "set":  # no value has been put into it so far
             raised = Raised(KeyError, (key,))
             raise raised.marked() if is_caught() else raised.error()

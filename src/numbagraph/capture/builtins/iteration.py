@@ -78,7 +78,8 @@ def reduced(call: Call) -> Function:
 
 
 def nested(levels: Sequence[Callable[[tuple[Any, ...]], Any]], made: Function, chosen: tuple[Any, ...] = ()) -> Any:
-    """A generator of what ``made`` gives for each choice, whose levels depend on what was chosen before."""
+    """Make a generator of ``made(choice)`` for each choice of one element per level, where levels depend on the
+    elements that earlier levels chose."""
     first, *others = levels
     if not others:
         return Generated(first(chosen), lambda element: made((*chosen, element)), None, False)
@@ -148,7 +149,7 @@ def enumerated(_: Call) -> Function:
 
 
 def following(_: Call) -> Function:
-    """``next``: the first element of a generator, which is used up by it."""
+    """Return the replacement of ``next``: it gives the first element of a generator, and uses the generator up."""
 
     def function(iterator: Any, *default: Any) -> Any:
         if isinstance(iterator, (Generated, Yielding)):
@@ -168,7 +169,7 @@ def following(_: Call) -> Function:
 
 
 def consuming(python: Function) -> Callable[[Call], Function]:
-    """A function such as ``sum``, which may be given what comes one after the other."""
+    """Return the replacement of a function such as ``sum``, which may be given elements one after the other."""
 
     def replacement_of(call: Call) -> Function:
         known: Any = replacement(python) or python
@@ -225,7 +226,7 @@ _REPLACED: dict[Any, Callable[[Call], Function]] = {
 
 
 def consumer(function: Any, call: Call) -> Function | None:
-    """What is called instead of such a function, or None."""
+    """Return the replacement of a function that takes or gives elements one after the other; None for others."""
     try:
         found = _REPLACED.get(function)
     except TypeError:  # it cannot be hashed

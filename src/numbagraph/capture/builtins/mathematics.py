@@ -18,7 +18,7 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 
 def of_math(name: str, op: str, message: str = "math domain error", inside: Function | None = None) -> Function:
-    """A function of `math`: of a Python float, and an error where it is not defined."""
+    """Return the replacement of a function of `math`: it gives a Python float, and raises where it is not defined."""
 
     @with_python(getattr(math, name))
     def call(*args: Any) -> Any:
@@ -51,7 +51,7 @@ def _within_one(x: Value) -> Value:
 
 
 def whole_of(name: str) -> Function:
-    """``math.floor`` and its like give integers."""
+    """Return the replacement of ``math.floor`` and its like, which give integers."""
 
     @with_python(getattr(math, name))
     def call(value: Any) -> Any:
@@ -212,7 +212,8 @@ MATH: dict[Any, Function] = {
 
 
 def of_cmath(name: str, op: str, outside: Function | None = None, overflows: bool = False) -> Function:
-    """A function of `cmath`: of a Python complex number, and an error ``outside`` of where it is defined."""
+    """Return the replacement of a function of `cmath`: it gives a Python complex number, and raises the error
+    ``outside`` where it is not defined."""
 
     @with_python(getattr(cmath, name))
     def call(value: Any) -> Any:

@@ -16,7 +16,7 @@ from numbagraph.tracing import memory_layout
 from numbagraph.tracing.tracer import Tracer, for_reading, user_source
 
 Nested = Callable[..., Generated]
-"""What makes a generator of several loops in each other (`consumers.nested`)."""
+"""A function that makes a generator of nested loops (`iteration.nested`)."""
 FLAGS = frozenset({"multi_index", "zerosize_ok", "refs_ok"})
 INSTEAD = "for position, v in np.ndenumerate(x): x[position] = ..."
 
@@ -26,7 +26,7 @@ def refused(what: str, instead: str) -> CaptureError:
 
 
 class Visited(Generated):
-    """The iterator. A step of a loop over it sets where its element is."""
+    """The iterator of ``np.nditer``. A step of a loop over it sets the place of its element."""
 
     kind = "an np.nditer"
 

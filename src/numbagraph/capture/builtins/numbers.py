@@ -29,7 +29,7 @@ def is_traced(*trees: Any) -> bool:
 
 
 def with_python(function: Function) -> Callable[[Function], Function]:
-    """A function that does what a function of Python's does, where nothing is traced."""
+    """Decorate the replacement of a function of Python's, which is called itself where no argument is traced."""
 
     def decorate(traced: Function) -> Function:
         @functools.wraps(traced)
@@ -47,14 +47,14 @@ def with_python(function: Function) -> Callable[[Function], Function]:
 
 
 def for_arrays(name: str) -> str:
-    """What takes arrays in place of a function of numbers."""
+    """The advice which function takes arrays in place of a function of numbers."""
     if name in ("bool", "int", "float", "complex"):
         return f"x.astype({name}) converts arrays"
     return f"np.{name} takes arrays" if hasattr(np, name) else "x.item(0) is the first of them"
 
 
 def number(value: Any, what: str) -> Value:
-    """A number, or an array of one element, as Python's conversions take it."""
+    """Return a number, or the element of an array of one, as Python's conversions take it."""
     found: Value = as_value(to_value(value))
     if found.ndim:
         if any(shapes.resolve(each) != 1 for each in found.shape):
@@ -83,7 +83,7 @@ def as_int(value: Any = 0) -> Any:
 
 
 def weakened(value: Value, dtype: np.dtype) -> Value:
-    """A number as one of Python's."""
+    """Return a number as one of Python's."""
     if value.type.weak:
         return weak_convert(value, dtype)
     return registry["cast"].bind(convert(value, value.dtype), dtype=dtype, weak=True)
@@ -121,7 +121,7 @@ def as_bool(value: Any = False) -> Any:
 
 
 def python_number(array: Tracer, *position: Any) -> Tracer:
-    """What ``array.item(...)`` gives: the only element, the one at a position, or at a place among all of them."""
+    """Return ``array.item(...)``: the only element, the one at a position, or at a place among all of them."""
     key = position[0] if len(position) == 1 and isinstance(position[0], tuple) else position
     if len(key) == 1 and array.ndim != 1:
         array = array.flat
@@ -131,7 +131,7 @@ def python_number(array: Tracer, *position: Any) -> Tracer:
 
 
 def of_type(scalar: type[np.generic]) -> Function:
-    """``np.uint32`` and its like: a number, or an array element by element, in another dtype."""
+    """Return the replacement of ``np.uint32`` and its like: it converts a number, or an array element by element."""
     dtype = np.dtype(scalar)
 
     @with_python(scalar)

@@ -1,5 +1,5 @@
 """``print``, ``warnings.warn`` and functions of ``logging``, of traced values, and in loops and branches on traced
-values: each time that its line is reached."""
+values: they write each time that the program reaches their line."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 
 class Printed(Struct, eq=False):
-    """What is printed: trees, some leaves of which come when the program runs, and how."""
+    """A text to be printed: trees, some leaves of which come when the program runs, and the function that writes
+    them."""
 
     templates: tuple[Template | None, ...]
-    """For each argument the template of a text, if it is one."""
+    """The template of a text for each argument; None for an argument that is no text."""
     spec: optree.PyTreeSpec
     leaves: tuple[Any, ...]
     places: tuple[int, ...]
-    """The leaves that come later."""
+    """The places of the leaves that come when the program runs."""
     are_pythons: tuple[bool, ...]
-    """Which of these are numbers of Python's."""
+    """Whether each of these leaves is a number of Python's."""
     write: Callable[..., None]
 
     def __call__(self, *arrays: Any) -> None:
@@ -75,7 +76,7 @@ def warning(message: Any, category: Any = None, *_: Any, **__: Any) -> None:
 
 
 def logged(function: Callable[..., None]) -> Callable[..., None]:
-    """A function of `logging`, or a method of a logger."""
+    """Return the replacement of a function of `logging`, or of a method of a logger."""
 
     def call(*args: Any, **how: Any) -> None:
         write_later(function.__name__, functools.partial(function, **how), args)
@@ -87,7 +88,8 @@ _LOGGING = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 
 def writing(function: Any) -> Callable[..., None] | None:
-    """What is called in place of a function that writes for people to read, or None."""
+    """Return the replacement of a function that writes text for people: printing, warnings and logging; None for
+    others."""
     if function is print:
         return printing
     if function is warnings.warn:
@@ -107,7 +109,7 @@ def leaves_of(args: tuple[Any, ...]) -> list[Any]:
 
 
 def write_later(name: str, write: Callable[..., None], args: tuple[Any, ...]) -> None:
-    """Write when the program gets here."""
+    """Write when the program gets to this line."""
     templates = tuple(each.template if isinstance(each, Text) else None for each in args)
     leaves, spec = flatten(tuple(list(each.values) if isinstance(each, Text) else each for each in args))
     places = tuple(place for place, leaf in enumerate(leaves) if isinstance(leaf, Tracer))

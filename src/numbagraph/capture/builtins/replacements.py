@@ -1,4 +1,4 @@
-"""What functions of Python and NumPy stand for in converted code: the same, of traced numbers and lengths."""
+"""Replacements of functions of Python and NumPy in converted code, which take traced numbers and lengths."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def extreme(name: str, comparison: str) -> Function:
 
 
 def beyond(name: str, one: Any, other: Any) -> Any:
-    """The extreme of two integers of Python, or of one and one of NumPy, whose dtype does not hold the former; None
+    """Return the extreme of two integers of Python's, or of one and an integer whose dtype does not hold it; None
     otherwise."""
     if type(one) is int and type(other) is int:
         return getattr(builtins, name)(other, one)
@@ -110,7 +110,7 @@ def beyond(name: str, one: Any, other: Any) -> Any:
 
 
 def within(name: str, left: Value, right: Value) -> tuple[Value, Value]:
-    """Two numbers, where an integer of Python that is known at run time comes no further than to the limit of the other
+    """Return two numbers, where an integer of Python's that is known at run time is clipped to the limit of the other
     one's dtype on the side on which it is not the extreme. No dtype holds all of uint64 and of int64."""
 
     def limited(value: Value, other: Value) -> Value:
@@ -128,7 +128,7 @@ def within(name: str, left: Value, right: Value) -> tuple[Value, Value]:
 
 
 def as_element(found: Any, of: Any) -> Any:
-    """A number of the kind that the elements of a list are."""
+    """Return a number in the kind that the elements of a list have."""
     if not isinstance(of, Stacked) or not of.kept.are_pythons or found.ndim:
         return found
     return Tracer(weakened(found.value, np.dtype(np.int64) if found.dtype.kind == "b" else found.dtype))
@@ -184,7 +184,7 @@ def power(base: Any, exponent: Any) -> Any:
 
 
 def is_instance(thing: Any, kinds: Any) -> bool:
-    """``isinstance``, for which a traced number is what it will be."""
+    """Return ``isinstance(thing, kinds)``, where a traced number has the class of the number that it will be."""
     if isinstance(thing, Possibly):
         found, otherwise = is_instance(thing.value, kinds), isinstance(None, kinds)
         return found if found == otherwise else is_none(thing) if otherwise else is_present(thing)
@@ -194,14 +194,14 @@ def is_instance(thing: Any, kinds: Any) -> bool:
 
 
 def type_of(thing: Any, *bases: Any, **options: Any) -> type:
-    """``type``, for which a traced number is what it will be."""
+    """Return ``type(thing)``, where a traced number has the class of the number that it will be."""
     if bases or not issubclass(type(thing), (Tracer, Stacked)):  # isinstance would ask a proxy for what it stands for
         return type(thing, *bases, **options)
     return thing.python_class()
 
 
 def has_attribute(thing: Any, name: str) -> Any:
-    """``hasattr``, likewise."""
+    """Return ``hasattr(thing, name)``, where a traced number has the attributes of the number that it will be."""
     if isinstance(thing, Possibly):
         found, otherwise = has_attribute(thing.value, name), hasattr(None, name)
         return found if found == otherwise else is_none(thing) if otherwise else is_present(thing)
@@ -209,7 +209,8 @@ def has_attribute(thing: Any, name: str) -> Any:
 
 
 def attribute(thing: Any, name: str, *default: Any) -> Any:
-    """``getattr``, likewise."""
+    """Return ``getattr(thing, name, *default)``, where a traced number has the attributes of the number that it will
+    be."""
     if not default or not isinstance(thing, Tracer) or has_attribute(thing, name):
         return getattr(thing, name, *default)
     return default[0]
@@ -221,7 +222,8 @@ def is_iterable(thing: Any) -> bool:
 
 
 def dispatched(function: Any) -> Function:
-    """What `functools.singledispatch` makes of functions: that for the class of the first argument."""
+    """Return the replacement of a `functools.singledispatch` function, which dispatches on the class of the first
+    argument."""
 
     def call(first: Any, *args: Any, **kwargs: Any) -> Any:
         found = function.dispatch(type_of(first))
@@ -258,7 +260,7 @@ def backwards(iterable: Any) -> Any:
 
 
 def of_namespace(function: Function) -> Function | None:
-    """NumPy's function for traced lengths and elements; what it makes can be assigned to."""
+    """Return the replacement of NumPy's function for traced lengths and elements; its results can be assigned to."""
     op = registry.find(function)
     if op is None:
         return None
@@ -271,8 +273,8 @@ def of_namespace(function: Function) -> Function | None:
 
 
 def of_op(function: Function) -> Function | None:
-    """A function that an op stands for, also where NumPy would not ask a traced array: it holds one in a list, or is
-    plain Python."""
+    """Return the op of a function, also where NumPy would not hand the call to a traced array: the array is in a list,
+    or the function is plain Python. None for others."""
     if function in replacements:
         return composed(function)
     op = None if isinstance(function, np.ufunc) else registry.find(function)
@@ -289,7 +291,7 @@ def of_op(function: Function) -> Function | None:
 
 
 def generator_of(seed: Any = None) -> Any:
-    """`numpy.random.default_rng`, of a seed that is known."""
+    """Return `numpy.random.default_rng` of a seed, which must be known."""
     if is_traced(seed):
         raise TraceError(
             "numpy.random.default_rng of a traced value is not compiled: make the generator outside, and pass it as an "
@@ -299,7 +301,7 @@ def generator_of(seed: Any = None) -> Any:
 
 
 def composed(function: Function) -> Function:
-    """A function of NumPy that is written in others here."""
+    """Return the replacement of a function of NumPy that numbagraph composes of others."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not is_traced(args, kwargs):
@@ -311,7 +313,7 @@ def composed(function: Function) -> Function:
 
 
 def with_arrays(*trees: Any) -> Any:
-    """Arguments, with arrays in place of lists of a traced length."""
+    """Return arguments with arrays in place of lists of a traced length."""
     return optree.tree_map(as_array, trees, none_is_leaf=True)  # type: ignore[arg-type]
 
 
@@ -368,14 +370,14 @@ def stack_of(tree: Any, dtype: Any = None) -> Any:
 
 
 def element(number: Tracer, dtype: Any) -> Tracer:
-    """What a list has at one place, as an element of an array of it."""
+    """Convert an element of a list for an array of that list."""
     if dtype is None:
         return Tracer(convert(number.value, number.dtype))
     return number if number.ndim else apply(element_of, number, canonical_dtype(dtype), alone=True)
 
 
 def new_array(shape: Any, dtype: Any = float, *others: Any, **options: Any) -> Any:
-    """``np.ndarray(shape, dtype)``, whose elements nobody has set."""
+    """Return ``np.ndarray(shape, dtype)``, whose elements are not set."""
     if others or options:
         return np.ndarray(shape, dtype, *others, **options)
     return apply(registry["empty"], *with_arrays((shape, dtype), {})[0])
@@ -423,7 +425,7 @@ _REPLACED: dict[Any, Any] = {
 
 
 def replacement(function: Any) -> Function | None:
-    """What is called instead of a function, or None."""
+    """Return the replacement of a function, or None."""
     try:
         found = _REPLACED.get(function)
     except TypeError:  # it cannot be hashed

@@ -17,7 +17,7 @@ Change = Callable[[Any, Any], None]
 
 
 class SetOperators:
-    """What a table does that stands for a set. The loops are converted like a user's."""
+    """The operators and methods of a table that stands for a set. Their loops are converted like a user's."""
 
     @property
     def python_name(self) -> str:
@@ -43,12 +43,12 @@ class SetOperators:
             )
 
     def refused(self) -> Any:
-        """What an operator gives for something that is no set."""
+        """Return NotImplemented for an operand that is no set. Raise if this table is none either."""
         self.require_set()
         return NotImplemented
 
     def changed(self, change: Change, *others: Any) -> Any:
-        """This set, changed by others one after the other."""
+        """Change this set by others, one after the other, and return it."""
         self.require_set()
         for each in others:
             if change is not hash_table.joined and not is_set(each):
@@ -63,7 +63,8 @@ class SetOperators:
         return converted(question)(elements_of(one), other)
 
     def require_remade(self, other: Any) -> None:
-        """Raise where another set, that is known so far, is to take elements of this one: it is made as a table."""
+        """Raise where another set, known so far, is to take elements of this one: the function is traced again, with a
+        table in its place."""
         if isinstance(other, set) and (place := place_of(other)) is not None:
             Types(place, "keys", WHAT).begin()
 

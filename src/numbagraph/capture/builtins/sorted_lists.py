@@ -31,12 +31,12 @@ Call = Callable[[Any], Any]
 
 
 def is_lazy(thing: Any) -> bool:
-    """Whether elements come one after the other, as nobody can ask for them now."""
+    """Whether elements come one after the other, and cannot be listed during tracing."""
     return isinstance(thing, (Generated, Yielding)) or traced_iterable(thing) is not None
 
 
 def as_generator(iterable: Any) -> Any:
-    """What a `for` loop runs over, as a generator."""
+    """Return the iterable of a `for` loop as a generator."""
     if isinstance(iterable, (Generated, Yielding)):
         return iterable
     return Generated(iterable, lambda element: element, None, False)
@@ -72,13 +72,14 @@ def of_generated(generator: Generated) -> Any:
 
 
 def appended(iterable: Any) -> Any:
-    """A list to which a loop appends the elements."""
+    """Return a list to which a loop appends the elements."""
     found = for_(iterable, ("a list",), lambda element, held: (False, [append(held, element)]), False, [made([])])[0]
     return resolved(found)
 
 
 def sorted_(call: Call, iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    """``sorted``: elements by what they are, or by what a function makes of them. Equal ones stay in their order."""
+    """Return ``sorted``: elements in their own order, or in that of a key function's results. Equal ones stay in
+    order."""
     if isinstance(iterable, Table):
         return arranged(call, iterable.listed(), key, reverse)
     held = made(list_of(iterable) if is_lazy(iterable) else list(iterable))
@@ -86,7 +87,7 @@ def sorted_(call: Call, iterable: Any, *, key: Any = None, reverse: bool = False
 
 
 def arranged(call: Call, held: Any, key: Any, reverse: Any) -> Any:
-    """A list in order."""
+    """Return a list in order."""
     if isinstance(held, Stacked):
         order = order_by(ranks_of(call, held, key), reverse)
         held.arrange(order)
@@ -102,14 +103,14 @@ def arranged(call: Call, held: Any, key: Any, reverse: Any) -> Any:
 
 
 def columns_of(elements: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """The parts of tuples, each from all of them; numbers are one part."""
+    """The parts of tuples, each collected from all tuples; numbers are one part."""
     if type(elements[0]) is not tuple:
         return [tuple(elements)]
     return list(zip(*elements, strict=True))
 
 
 def ranks_of(call: Call, held: Stacked, key: Any) -> list[Any]:
-    """By what elements are ordered: an array for each part of it."""
+    """The keys by which elements are ordered, as an array for each part of the key."""
     if key is None:
         if held.depth > 1 or (not isinstance(held, Buffered) and held.array.ndim > 1):
             raise CaptureError(f"sorted() of lists or arrays: sort numbers\n  at {user_source()}")
@@ -127,7 +128,8 @@ def ranks_of(call: Call, held: Stacked, key: Any) -> list[Any]:
 
 
 def order_by(ranks: Sequence[Any], reverse: Any) -> Any:
-    """The stable order of what has parts, the first of which counts most, descending where ``reverse`` says so."""
+    """The stable order of elements by keys of several parts, the first of which counts most; descending if
+    ``reverse``."""
     if not isinstance(reverse, (bool, int)):
         raise CaptureError(f"sorted() in an order that is traced: sort in both\n  at {user_source()}")
     if reverse:

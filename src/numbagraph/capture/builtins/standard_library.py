@@ -43,7 +43,7 @@ Call = Callable[[Any], Any]
 
 
 def known(things: Sequence[Any]) -> bool:
-    """Whether nothing is traced, nor do functions among these things read what is."""
+    """Whether none of these things is traced, and no function among them reads a traced value."""
     return not any(is_traced(each) or is_lazy(each) or reads_traced(each) for each in things)
 
 
@@ -137,7 +137,7 @@ def repeat(_: Call, element: Any, times: Any = None) -> Any:
 
 
 def iterated(call: Call, iterable: Any) -> Any:
-    """What a loop runs over."""
+    """Return the iterable of a loop, with an endless count replaced by a generator."""
     return call(iterators.count)(iterable.start, iterable.step) if isinstance(iterable, Counting) else iterable
 
 
@@ -146,12 +146,12 @@ def zip_(_: Call, *iterables: Any, **options: Any) -> Any:
 
 
 def with_places(iterable: Any) -> Any:
-    """An iterable whose elements have places that are known."""
+    """Return an iterable whose elements have known places."""
     return resolved(list_of(iterable)) if is_filtered(iterable) else iterable
 
 
 def is_filtered(iterable: Any) -> bool:
-    """Whether the places of its elements are known when they come."""
+    """Whether the places of the elements are known only as they come: some are left out, or the generator is nested."""
     if isinstance(iterable, Generated):
         return iterable.test is not None or iterable.is_nested
     return isinstance(iterable, Yielding)
@@ -216,7 +216,7 @@ _CHANGING: dict[Any, Function] = {
 
 
 def of_library(function: Any, call: Call) -> Function | None:
-    """What is called instead of such a function, or None."""
+    """Return the replacement of a function of these libraries; None for others."""
     try:
         own, changing = _LAZY.get(function), _CHANGING.get(function)
         if (endless := _ENDLESS.get(function)) is not None:

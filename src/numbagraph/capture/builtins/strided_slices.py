@@ -12,7 +12,7 @@ from numbagraph.tracing.tracer import TraceError, Tracer, to_value, user_source
 
 
 def with_positions(holder: Any, key: Any) -> Any:
-    """A key of an assignment, with positions in place of a slice whose step is traced. What is read in this way would
+    """Return a key of an assignment, with positions in place of a slice whose step is traced. A read by positions would
     be a copy, so that a view of such a slice is still refused."""
     if not isinstance(key, slice) or not isinstance(key.step, Tracer) or not isinstance(holder, Tracer):
         return key

@@ -1,4 +1,4 @@
-"""What a hash table does step by step."""
+"""The steps of a hash table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def find(table: Any, key: Any) -> Any:
 
 
 def filed(table: Any) -> None:
-    """File all keys anew."""
+    """File all keys anew, in their slots."""
     table.forget()
     for place in range(len(table)):
         table.file(place)

@@ -87,7 +87,7 @@ def permutations(iterable: Any) -> Iterator[Any]:
 
 
 def part(iterable: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
-    """``islice`` of what has no length."""
+    """Yield ``islice`` of an iterable that has no length."""
     following = start
     for number, element in enumerate(iterable):
         if stop is not None and following >= stop:

@@ -1,4 +1,4 @@
-"""What goes through one of several lists, whose elements know the next ones."""
+"""Walks through one of several lists, whose elements hold the places of the next ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def walked(row: Any) -> Iterator[Any]:
 
 
 def reached(row: Any, number: Any) -> Any:
-    """Where the element with a number lies."""
+    """Return the place of the element with a number."""
     place = row.begin()
     for _ in range(number):
         place = row.following(place)
@@ -22,7 +22,7 @@ def reached(row: Any, number: Any) -> Any:
 
 
 def disowned(row: Any) -> None:
-    """Let the elements belong to no list."""
+    """Detach the elements from their list."""
     place = row.begin()
     while place >= 0:
         row.disown(place)

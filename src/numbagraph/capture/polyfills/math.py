@@ -87,11 +87,11 @@ def dist(p: Any, q: Any) -> Any:
 
 
 PARTS = 64
-"""As many numbers of 53 bits, none of which overlap, as there are at most."""
+"""The greatest number of parts of 53 bits, none of which overlap, in a sum."""
 
 
 def fsum(seq: Any) -> Any:
-    """The sum of numbers that is rounded once: what additions leave is kept in numbers that do not overlap."""
+    """Return the sum of numbers, rounded once: the errors of additions are kept as parts that do not overlap."""
     parts = np.zeros(PARTS)
     count = 0
     special = 0.0
@@ -118,7 +118,8 @@ def fsum(seq: Any) -> Any:
 
 
 def rounded(parts: Any, count: Any) -> Any:
-    """The sum of numbers that do not overlap, from the largest on; a half is rounded by the sign of what is below."""
+    """Return the sum of parts that do not overlap, from the largest on; a half is rounded by the sign of the part
+    below."""
     n = count
     high = 0.0
     low = 0.0
@@ -157,7 +158,7 @@ def modular_power(base: Any, exp: Any, mod: Any) -> Any:
 
 
 def inverse(number: Any, mod: Any) -> Any:
-    """What a number is multiplied with to give 1, by Euclid's algorithm."""
+    """The inverse of a number modulo another one, by Euclid's algorithm."""
     one, other = number, mod
     factor, following = 1, 0
     while other != 0:

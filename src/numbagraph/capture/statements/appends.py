@@ -1,4 +1,4 @@
-"""Lists that the steps of a loop append to, each step as often as the others or, in branches, less often."""
+"""Lists that the steps of a loop append to: each step as often as the others or, in branches, less often."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 
 def is_missing(element: Any) -> bool:
-    """Whether an element may not be appended."""
+    """Whether an element is appended on some paths only."""
     return isinstance(element, Possibly) and element.absent is MISSING
 
 
 class Growing:
-    """One list."""
+    """A list to which the steps of a loop append."""
 
     def __init__(self, name: str, before: list[Any]) -> None:
         self.name = name
         self.is_inner = isinstance(before, Appended)
-        """Whether a loop around this one collects what is appended."""
+        """Whether an outer loop collects the appended elements."""
         self.to = before.to if isinstance(before, Appended) else None
         self.before = elements_of(before)
-        """What it holds before the loop."""
+        """The elements before the loop."""
         self.are_pythons = False
-        """Whether these are numbers of Python's alone."""
+        """Whether the elements are numbers of Python's alone."""
         self.are_several: list[bool] = []
-        """Of each element that a step appends, whether it stands for those of an inner loop."""
+        """For each element that a step appends, whether it stands for several of an inner loop."""
 
     def empty(self) -> Appended:
-        """The list in the body, before a step appends to it."""
+        """Return the placeholder for the list in the body, before a step appends to it."""
         return Appended((), self)
 
     def own(self, variable: Any) -> Appended:
-        """What a step has appended. Raises an error where it has bound the variable to another list."""
+        """Return the elements that a step has appended. Raise where the step has bound the variable to another list."""
         if not isinstance(variable, Appended) or variable.to is not self:
             raise CaptureError(
                 f"{shown(self.name)} is bound to another list in a loop that appends to it: append in one way, or "
@@ -60,15 +60,15 @@ class Growing:
         return variable
 
     def grown_to(self, after: Any) -> bool:
-        """Whether a list after a step is this one, with more behind what it held."""
+        """Whether a list after a step is this one, with more elements at its end."""
         held = self.before
         if type(after) is Stacked and after.kept.begins is not None:
             return len(held) == len(after.kept.begins) and all(map(is_same, held, after.kept.begins))
         return type(after) is list and len(after) > len(held) and all(map(is_same, held, after))
 
     def columns(self, end: Ending, parameters: Sequence[Input]) -> list[Value]:
-        """What a step with such parameters appends, in one type, and then, if some of it may be missing, what is
-        not."""
+        """Return the elements that a step with such parameters appends, in one type, followed, if some may be missing,
+        by flags for those that are present."""
         held = end.tree()
         before = [] if self.is_inner else [value_of(each, self.name) for each in self.before]
         kinds = [kind(each.type) for each in before]
@@ -132,7 +132,7 @@ class Growing:
             )
 
     def after(self, columns: list[Value]) -> Any:
-        """The list after the loop: what it held before, and then what each step has appended."""
+        """Return the list after the loop: the elements before the loop, and then those that each step has appended."""
         count = len(self.are_several)
         whole: Any = self.in_order(columns[:count])
         mask: Any = None
@@ -151,7 +151,7 @@ class Growing:
         return made(found)
 
     def in_order(self, columns: list[Value]) -> Any:
-        """What several appends of each step make together."""
+        """Interleave the columns of several appends per step to one array, in the order of the steps."""
         rows: list[Any] = [
             Tracer(each) if several else Tracer(each)[:, None]
             for each, several in zip(columns, self.are_several, strict=True)
@@ -163,7 +163,7 @@ class Growing:
 
 
 def rows_present(several: Several) -> Value:
-    """Which rows of what an inner loop appends are there."""
+    """A mask of the rows that an inner loop appends and that are present."""
     if several.mask is not None:
         return several.mask
     return registry["full"](several.array.shape[0], True)

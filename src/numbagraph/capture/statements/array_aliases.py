@@ -1,7 +1,7 @@
 """Arrays that several variables of a loop share.
 
-What a loop carries, it carries by value. That is what Python does as long as nobody assigns to the elements of an array
-that has another name, too; where somebody may, the loop is refused.
+A loop carries arrays by value. That is what Python does as long as the loop assigns to no element of an array that has
+another name, too; a loop that may do so is refused.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from numbagraph.tracing.stale_arrays import Sources, Stale
 from numbagraph.tracing.tracer import Tracer, user_source
 
 Key = tuple[int, int]
-"""The number of a variable, and that of a part of it."""
+"""The number of a variable, and the number of a part of it."""
 
 
 class Found(NamedTuple):
-    """What one pass over the body has found."""
+    """The result of one pass over the body of a loop."""
 
     starts: list[Parts]
     ends: list[Ending]
     test: Value | None
     test_guards: tuple[Guard, ...]
     roots: dict[Key, Tracer]
-    """The arrays that stood for carried ones."""
+    """The arrays that stand for carried ones."""
     written: set[Key]
-    """Those of them that the body has written."""
+    """The keys of those arrays that the body has written."""
     entered: dict[int, Value]
-    """What the arrays from outside were before the step, by their identity."""
+    """The values of arrays from outside before the step, by the arrays' identity."""
 
 
 class Aliases:
@@ -60,16 +60,16 @@ class Aliases:
         self.names = names
         self.found = found
         self.arrays = arrays
-        """Those from outside that the loop assigns to, by identity."""
+        """The arrays from outside that the loop assigns to, by identity."""
         self.journal = journal
-        """What it does to others from outside."""
+        """The record of the loop's reads and writes of arrays from outside."""
         self.starts = {key: root_of(each) for key in carried if is_array(each := leaf(*key))}
         self.ending_roots = ending_roots(found.ends)
         """The arrays that variables are, or are views of, after a step."""
         self.ends = {key: root for key, root in self.ending_roots.items() if key in carried}
         self.own = {id(root): key for key, root in found.roots.items()}
         self.length = length
-        """The number of steps, which is not known before in a while loop."""
+        """The number of steps; None in a while loop, where it is not known before."""
         self.may_be_empty = not isinstance(length, Constant) or int(length.data) < 1
 
     def reachable(self) -> set[Key]:
@@ -83,7 +83,7 @@ class Aliases:
         return done
 
     def require_apart(self) -> None:
-        """Raise where an array is assigned to that a carried variable is, under another name."""
+        """Raise where the loop assigns to an array that a carried variable is, under another name."""
         for key in [*self.starts, *self.ends]:
             found = [each for roots in (self.starts, self.ends) if key in roots for each in choices(roots[key])]
             if any(id(each) in self.arrays for each in found):
@@ -123,8 +123,8 @@ class Aliases:
         )
 
     def renew_rebound(self, results: Mapping[Key, Tracer]) -> None:
-        """Arrays before a loop that its variables have been bound to and written through are known no more, unless the
-        variables change places in each step (``a, b = b, a``)."""
+        """Make arrays from before a loop unreadable that its variables have been bound to and written through, unless
+        the variables change places in each step (``a, b = b, a``)."""
         renewed: list[tuple[Tracer, Value]] = []
         for key in self.reachable():
             start = self.starts.get(key)
@@ -146,7 +146,8 @@ class Aliases:
             assign(start, last)
 
     def exchanged(self, key: Key, start: Tracer, results: Mapping[Key, Tracer]) -> Value | None:
-        """What a variable's array from before the loop is after it, if the variables that have it in turn are known."""
+        """The value after a loop of a variable's array from before it, if the variables that have it in turn are
+        known."""
         holders = self.holders(key)
         if not holders or self.length is None or any(each not in results for each in holders):
             return None
@@ -160,7 +161,7 @@ class Aliases:
         return last
 
     def holders(self, key: Key) -> list[Key]:
-        """The variables that have a variable's array in turn, step by step, until it is that variable's again."""
+        """The variables that have a variable's array in turn, step by step, until that variable has it again."""
         following = {
             self.own[id(root)]: other
             for other, root in self.ends.items()
@@ -174,7 +175,8 @@ class Aliases:
         return found
 
     def note_appended(self, number: int, result: Tracer) -> None:
-        """A list holds the arrays that were appended, not what these were then."""
+        """Note that a list shares the arrays that were appended to it, rather than holding their values at that
+        time."""
         for (each, place), root in self.ending_roots.items():
             if each != number:
                 continue
@@ -204,7 +206,8 @@ class Aliases:
                 array._share_with(arrays[other])
 
     def require_steps(self, name: str) -> None:
-        """Where the loop takes no step, a variable is the array from before, to which others may have names."""
+        """Require that the loop takes a step: without one a variable is the array from before, to which others may have
+        names."""
         assert self.length is not None
         shapes.require(
             registry["greater"](self.length, 0),
@@ -215,7 +218,7 @@ class Aliases:
 
     def sources(self) -> tuple[dict[Key, dict[int, Tracer]], dict[Key, dict[int, Tracer]]]:
         """The arrays from before the loop, by identity, that each variable may be after its steps, and those that it is
-        where there is none."""
+        where the loop takes no step."""
         before = {key: {id(start): start} for key, start in self.starts.items()}
         after: dict[Key, dict[int, Tracer]] = {}
         while True:
@@ -251,7 +254,7 @@ class Aliases:
                 return before if self.may_be_empty else after
 
     def passed(self, key: Key) -> list[Key]:
-        """The variables whose array before a step one may be after it."""
+        """The variables whose array before a step may be a variable's array after it."""
         root = self.ends.get(key)
         roots = () if root is None else choices(root)
         return [self.own[id(each)] for each in roots if id(each) in self.own]

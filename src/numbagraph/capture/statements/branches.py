@@ -44,7 +44,7 @@ Branch = Callable[[], Sequence[Any]]
 
 
 class Unlike(CaptureError):
-    """What two paths leave behind in a variable cannot be one thing."""
+    """An error for a variable whose values on two paths cannot be joined."""
 
 
 class Ending(NamedTuple):
@@ -55,13 +55,13 @@ class Ending(NamedTuple):
 
     @classmethod
     def of(cls, tree: Any) -> Ending:
-        """That of a tree of leaves."""
+        """Flatten a tree of leaves."""
         parts, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
         leaves = [Leaf(UNDEFINED, None) if each is UNDEFINED else each for each in parts]
         return cls(leaves, Parts([leaf.object for leaf in leaves], spec))
 
     def is_otherwise(self, other: Ending) -> bool:
-        """Whether two variables have other structures, or texts, or one of them undefined parts."""
+        """Whether two variables have other structures or texts, or one of them has undefined parts."""
         return self.parts.spec != other.parts.spec or any(map(are_others, self.leaves, other.leaves))
 
     def tree(self) -> Any:
@@ -79,7 +79,7 @@ def ending(variable: Any, name: str) -> Ending:
 
 
 def outside(start: Parts, name: str) -> Ending:
-    """A variable before a loop."""
+    """Flatten a variable before a loop."""
 
     def value(leaf: Any) -> Value | None:
         return leaf.value if isinstance(leaf, Tracer) else value_of(leaf, name) if is_number(leaf) else None
@@ -88,7 +88,7 @@ def outside(start: Parts, name: str) -> Ending:
 
 
 def outer(leaf: Leaf) -> Any:
-    """What a part of a variable is before a loop, where that has been made up."""
+    """Return a part of a variable before a loop; its value, where the part was made up."""
     return Tracer(leaf.value) if leaf.object is None and leaf.value is not None else leaf.object
 
 
@@ -96,14 +96,14 @@ ORDER = "the order of prints"
 
 
 def ordered(order: Tracer, function: Branch) -> list[Any]:
-    """What a function gives, behind the order of the effects that it has."""
+    """Call a function with the order of effects, and return the order after its effects before its results."""
     set_order(order)
     found = function()
     return [now(), *found]
 
 
 def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
-    """The variables after one of two branches."""
+    """Trace two branches, and return the variables after the one that the program takes."""
 
     def again(order: Tracer) -> tuple[Any, list[Any]]:
         sides = [lambda each=each: ordered(order, each) for each in (yes, no)]
@@ -140,14 +140,15 @@ def chosen_branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) ->
 
 
 def postponed(error: Exception) -> bool:
-    """Whether an error may be none in the next pass over the loop around this branch."""
+    """Whether an error may disappear in the next pass over the loop around this branch."""
     trace = current_trace()
     assert trace is not None
     return trace.loop is not None and trace.loop.postpones(error)
 
 
 def again(function: Branch) -> Raised:
-    """What a branch raises, with values of the region around it: they are computed only if it does."""
+    """Return the error that a branch raises, with values of the region around it: they are computed only if it is
+    raised."""
     try:
         with caught():
             function()
@@ -160,7 +161,7 @@ def again(function: Branch) -> Raised:
 
 
 def unreached(known: Sequence[Ending]) -> list[Ending]:
-    """The variables at the end of a branch that always raises, in the types of the other one's."""
+    """Return placeholders for the variables of a branch that always raises, in the types of the other branch's."""
     found = []
     for each in known:
         leaves = [leaf if leaf.value is None else Leaf(None, placeholder(leaf.value.type)) for leaf in each.leaves]
@@ -189,7 +190,7 @@ def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
 
 
 class Joined:
-    """Two branches, and what their variables become behind them."""
+    """Two branches, and the variables behind them."""
 
     def __init__(self, test: Value, names: Sequence[str], no: Traced, yes: Traced) -> None:
         self.test = test
@@ -197,12 +198,12 @@ class Joined:
         self.no = no
         self.yes = yes
         self.outputs: list[list[Value]] = [[], []]
-        """Of each branch, what the op gives."""
+        """The outputs of the op in each branch."""
         self.places: list[Callable[[Value], None]] = []
-        """What is done with each result of the op."""
+        """A function for each result of the op, which puts it into place."""
         self.chosen: list[tuple[Tracer, Sequence[Any]]] = []
-        """What was chosen, of which objects: where one is an array that others see, it is not written, nor read after
-        that one has been."""
+        """Chosen arrays, each with the objects it was chosen from: where one of these is an array with another name,
+        the result cannot be written, nor read after that array has been written."""
 
     def variables(self) -> list[Any]:
         ends = zip(self.names, self.no.result, self.yes.result, strict=True)
@@ -222,7 +223,7 @@ class Joined:
         self.places.append(place)
 
     def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
-        """A variable behind both branches, once the op is there."""
+        """Join a variable of both branches. Return a function that gives it, once the op is there."""
         if no.is_otherwise(yes):
             no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
         if no.parts.spec != yes.parts.spec:
@@ -259,7 +260,7 @@ class Joined:
         return lambda: found[0]
 
     def meet_arrays(self) -> None:
-        """The arrays from outside that either branch has assigned to."""
+        """Join the arrays from outside that either branch has assigned to."""
         written = [{id(array): value for array, value in each.written} for each in (self.no, self.yes)]
         arrays = {id(array): array for each in (self.no, self.yes) for array, _ in each.written}
         for key, array in arrays.items():
@@ -290,7 +291,7 @@ class Joined:
 
 
 def lasting(one: Any, other: Any) -> Any:
-    """One of two leaves that are the same, as it is behind the branches in which it was made."""
+    """Return one of two leaves that are the same, in the form that it has behind the branches."""
     for each in (one, other):
         if not isinstance(each, Tracer) or each._scope is None or not each._scope.ended:
             return each

@@ -55,7 +55,7 @@ def truth(value: Tracer) -> Value:
 
 
 def asked(test: Any) -> Any:
-    """A condition: what is None does not hold, nor does a list without elements."""
+    """Return a condition in a form that can be tested: None does not hold, nor does a list without elements."""
     test = resolved(test)
     require_known(test)
     if isinstance(test, Stacked):
@@ -179,7 +179,7 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
 
 
 def one_step(one: Function, state: State) -> Function:
-    """One step of a loop whose condition seems to be known, which it is not where a branch appends to a list."""
+    """Return one step of a loop whose condition seems to be known, but is not where a branch appends to a list."""
 
     def run() -> None:
         found = Containers(state).run(one, state)
@@ -221,7 +221,7 @@ def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, sta
 
 
 def over_growing(held: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> State:
-    """A loop over a list that its steps change."""
+    """Run a loop over a list that its steps change."""
 
     def run(given: State) -> State:
         return captured_for(resolved(held), names, body, may_end, given)
@@ -236,7 +236,7 @@ def grows_meanwhile() -> CaptureError:
 
 
 def over_yielding(generator: Yielding, body: Function, state: State) -> Sequence[Any]:
-    """A loop over what a generator function yields, whose steps happen there."""
+    """Run a loop over the elements that a generator function yields, whose steps take place there."""
 
     def visit(element: Any, whole: Any) -> Any:
         return tuple(flat(body(element, *whole[1:])))
@@ -248,7 +248,7 @@ def over_yielding(generator: Yielding, body: Function, state: State) -> Sequence
 def over_generator(
     generator: Generated, names: Sequence[str], body: Function, may_end: bool, state: State
 ) -> Sequence[Any]:
-    """A loop over what a generator gives, which is made when its step comes."""
+    """Run a loop over the elements of a generator, each of which is made when its step comes."""
     all_names = (ENDED, *names)
 
     def visit(element: Any, _: Any, *given: Any) -> tuple[Any, State]:
@@ -273,7 +273,7 @@ def over_generator(
 
 
 def unrolled(iterable: Any, names: Sequence[str], body: Function, state: State) -> Sequence[Any]:
-    """Each step as it comes; behind one that may end the loop, the others are branches."""
+    """Run each step as it comes; behind one that may end the loop, the others are branches."""
     ended: Any = False
     for element in iterable:
         if isinstance(ended, Tracer):

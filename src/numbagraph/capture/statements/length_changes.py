@@ -16,14 +16,15 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 
 class LengthChanges(LengthsNeeded):
-    """A loop carries arrays of one shape: a vector may be kept in an array that is long enough."""
+    """An error for a loop that carries an array whose length changes: a vector may be kept in an array that is long
+    enough."""
 
     start: Any = None
     """The array before the loop."""
 
 
 def require_lasting_shape(name: str, start: Any, end: Value, parameters: Sequence[Value]) -> None:
-    """Raise where lengths after a step depend on what the loop carries, or are known to be others than before it."""
+    """Raise where lengths after a step depend on the loop's carries, or are known to differ from those before it."""
     lengths = [each for each in map(shapes.resolve, end.shape) if isinstance(each, Value)]
     before = start.shape if isinstance(start, (Tracer, np.ndarray)) else end.shape  # a variable may have no value yet
     known = len(before) == end.ndim == 1 and isinstance(before[0], int) and isinstance(end.shape[0], int)

@@ -1,5 +1,5 @@
-"""When lists are kept in buffers: where a loop or a branch on traced values reads, makes longer or makes shorter a list
-in a way that cannot be followed otherwise, it is traced once more."""
+"""Decides when lists are kept in buffers: a loop or a branch on traced values that reads, makes longer or makes shorter
+a list in a way that cannot be followed otherwise is traced again."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PASSES = 12
 
 
 def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = None) -> State:
-    """The variables after a loop of so many steps, or a branch. `rebound` gets to know those that are bound to
-    other lists there."""
+    """Return the variables after a loop of ``steps`` steps, or after a branch. Note those that are bound to other lists
+    there in ``rebound``."""
     trace = current_trace()
     assert trace is not None
     around, trace.changed = trace.changed, {}
@@ -58,7 +58,8 @@ def is_stacked(variable: Any) -> bool:
 
 
 def with_changed_lists(run: Run, state: State, rebound: Rebound, body: Callable[[], Any]) -> State:
-    """The same of a loop whose condition seems to be known, if a step changes lists, and cannot be run as it is."""
+    """Return the variables after a loop whose condition seems to be known, if a step changes lists; raise `StaticLoop`
+    if the loop can be run as it is."""
     trace = current_trace()
     assert trace is not None
     around, trace.changed = trace.changed, {}
@@ -90,8 +91,8 @@ def with_buffers(
     first: Exception | None = None,
     rebound: Rebound | None = None,
 ) -> State:
-    """The same, with some lists in buffers, whose types follow from what is appended, and those in slots that variables
-    are bound to which are `rebound`."""
+    """Return the variables after a loop or a branch, with some lists in buffers, whose types follow from the appended
+    elements, and the lists of variables in ``rebound`` in slots."""
     rebound = rebound or Rebound()
     own = list(own)
     saved = [list(each) for each in own]
@@ -102,7 +103,7 @@ def with_buffers(
     stacked = {number for number, each in enumerate(state) if isinstance(first, ListNeeded) and is_stacked(each)}
     stacked -= rebound.numbers
     hidden: set[int] = set()
-    """The variables whose slots change, so that nobody reads the lists that they were at first."""
+    """The variables whose slots change, so that their first lists are unreadable."""
     for _ in range(PASSES):
         slots: dict[int, Slot] = {}
         bound = rebound.numbers - stacked
@@ -163,8 +164,8 @@ def in_buffer(held: Stacked, kinds: Elements) -> Buffered:
 
 
 def outgrow(lists: Sequence[Stacked], are_outgrown: bool) -> None:
-    """Let nobody read what else stands for lists that are in buffers from now on, or let it be read again. In a region
-    these are known to the region around by what its variables become."""
+    """Make other objects that stand for lists unreadable, which are in buffers from now on, or readable again. In a
+    region the region around knows these by the values of its variables."""
     if not in_region():
         for each in lists:
             each.kept.is_outgrown = are_outgrown

@@ -1,4 +1,4 @@
-"""Conditions of loops that change something: an array that they write, or the state that numbers are drawn from.
+"""Conditions of loops that change state: an array that they write, or the state that numbers are drawn from.
 
 What such a condition does in the end, when it is false, belongs to the loop. So it is a part of the steps:
 ``while test(): body()`` is ``goes_on = test()``, and then ``while goes_on: body(); goes_on = test()``.
@@ -18,12 +18,12 @@ NAME = "the condition of the loop"
 
 
 class ConditionWrites(Exception):
-    """The condition of a loop has changed an array."""
+    """An error for the condition of a loop that has changed an array."""
 
 
 @contextmanager
 def unwritten(journal: Journal, carried: Iterable[Tracer]) -> Iterator[None]:
-    """Raise `ConditionWrites` if the arrays that a region may write are others after what is inside."""
+    """Raise `ConditionWrites` if arrays that a region may write have changed inside the block."""
     own = list(carried)
 
     def values() -> dict[int, Value]:
@@ -40,7 +40,7 @@ def unwritten(journal: Journal, carried: Iterable[Tracer]) -> Iterator[None]:
 def tested_in_steps(
     names: Sequence[str], first: Any, state: Sequence[Any], step: Any
 ) -> tuple[list[str], list[Any], Any]:
-    """A loop whose first variable says whether it goes on, as ``first`` did before it."""
+    """Return a loop whose first variable says whether it goes on, with ``first`` before the first step."""
     test = step.goes_on
 
     def body(number: Any, variables: Sequence[Any]) -> list[Any]:

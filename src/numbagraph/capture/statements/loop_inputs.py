@@ -1,4 +1,4 @@
-"""Arrays that a loop reads at the number of its step: each step is handed an element, which needs no check."""
+"""Arrays that a loop reads at the number of its step: each step is passed an element, which needs no check."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from numbagraph.tracing.regions import Body, dependents
 def with_sequences(
     body: Body, parameters: Sequence[Input], counter: Input, length: Value
 ) -> tuple[Body, list[Input], list[Value]]:
-    """The body of a loop whose ``counter`` runs from 0 to its length, as one of elements of those arrays that it reads
-    there; the parameters that stand for the elements, and the arrays."""
+    """Return the body of a loop whose ``counter`` runs from 0 to its length as one that takes elements of the arrays
+    which it reads there; the parameters that stand for the elements; and the arrays."""
     roots = [*body.outputs, *(guard.condition for guard in body.guards)]
     varying = dependents(parameters, roots)
     elements: dict[Value, Input] = {}

@@ -58,17 +58,18 @@ ONE = flatten(0)[1]
 
 
 class Step(NamedTuple):
-    """What a loop does: whether it goes on, and then the variables after one more step."""
+    """The step of a loop: a function that says whether the loop goes on, and one of the variables after one more
+    step."""
 
     body: Callable[[Any, Sequence[Any]], Sequence[Any]]
-    """Of the number of the step, and the variables."""
+    """A function of the number of the step and the variables, which returns the new variables."""
     goes_on: Callable[[Any, Sequence[Any]], Any] | None = None
-    """Of the same. None where the number of steps is known."""
+    """A condition of the number of the step and the variables; None where the number of steps is known."""
     counts: bool = True
-    """Whether somebody asks for the number of the step."""
+    """Whether the number of the step is used."""
 
     def in_order(self) -> Step:
-        """The same, with the order of effects as its first variable."""
+        """Return this step with the order of effects as its first variable."""
         goes_on = self.goes_on
         return Step(
             lambda number, state: ordered(state[0], lambda: self.body(number, state[1:])),
@@ -77,20 +78,20 @@ class Step(NamedTuple):
         )
 
     def counted(self, *, goes_on: bool = True) -> Step:
-        """The same, whose steps are counted, or whose number of steps is known."""
+        """Return this step for a loop that counts its steps, or (``goes_on=False``) whose number of steps is known."""
         return Step(self.body, self.goes_on if goes_on else None)
 
 
 class Uncounted(CaptureError):
-    """A list grows in a loop whose number of steps is not known before."""
+    """An error for a list that grows in a loop whose number of steps is not known before."""
 
 
 class StaticLoop(Exception):
-    """The condition of a loop does not depend on what is traced: Python runs it."""
+    """Raised where the condition of a loop does not depend on traced values: Python runs the loop."""
 
 
 class Recalled(NamedTuple):
-    """What a loop was found to carry in an earlier pass of the loop around it."""
+    """The carries of a loop, as an earlier pass of the loop around it has found them."""
 
     specs: list[Any]
     """The structures of the variables."""
@@ -100,7 +101,7 @@ class Recalled(NamedTuple):
 
 
 class Memory:
-    """What the loops in the body of a loop were found to carry, from one pass over it to the next. Without it, the
+    """The carries of the loops in the body of a loop, kept from one pass over the body to the next. Without them, the
     number of passes would multiply with the depth."""
 
     def __init__(self) -> None:
@@ -110,26 +111,26 @@ class Memory:
         self.postponed: Exception | None = None
 
     def begun(self, is_open: bool) -> Memory:
-        """The same, at the beginning of a pass. It is open if variables are None or undefined as far as is known: they
-        may not be so when more is carried."""
+        """Begin a pass, and return this memory. The pass is open if variables are None or undefined as far as is known:
+        they may have values when more is carried."""
         self.met.clear()
         self.is_open, self.postponed = is_open, None
         return self
 
     def postpones(self, error: Exception) -> bool:
-        """Whether an error in a branch is none, provided that another pass follows."""
+        """Whether an error in a branch is ignored, provided that another pass follows."""
         if self.is_open and self.postponed is None:
             self.postponed = error
         return self.is_open
 
     def key(self, site: Any) -> Any:
-        """A loop by where it stands, and how often that was met in this pass."""
+        """The key of a loop: its place, and the number of times that this place was met in this pass."""
         self.met[site] += 1
         return site, self.met[site]
 
 
 class Capture:
-    """One loop."""
+    """The capture of one loop."""
 
     def __init__(
         self,
@@ -156,7 +157,7 @@ class Capture:
         """The lists that each step appends to."""
 
     def variables(self, site: Any) -> list[Any]:
-        """The variables after the loop."""
+        """Return the variables after the loop."""
         trace = current_trace()
         assert trace is not None
         around: Memory | None = trace.loop
@@ -186,7 +187,7 @@ class Capture:
         raise CaptureError(f"the types of what a loop changes do not settle\n  at {user_source()}")
 
     def without_step(self, raised: Raised) -> list[Any]:
-        """The variables after a loop whose body always raises an error: it takes no step."""
+        """Return the variables after a loop whose body always raises an error: it takes no step."""
         if not all(type(each) is str for each in raised.arguments):
             raise CaptureError(f"the body of a loop always raises {raised.kind.__name__}\n  at {user_source()}")
         if self.step.goes_on is None:
@@ -198,7 +199,7 @@ class Capture:
         return list(self.state)
 
     def recall(self, known: Recalled) -> None:
-        """Start with what was carried when the same loop was traced before, in an earlier pass of a loop around it."""
+        """Start with the carries that an earlier pass of a loop around this one has found."""
         for (number, place), (dtype, _) in known.carried.items():
             leaf = self.leaf(number, place)
             if known.specs[number] == self.starts[number].spec and is_number(leaf):
@@ -216,7 +217,7 @@ class Capture:
     # ---- one pass ----
 
     def run(self, journal: Journal) -> Any:
-        """Trace the body once, with parameters for what is carried."""
+        """Trace the body once, with parameters for the carries."""
         counter = Input(weak_constant(0).type, "step")
         self.parameters = [counter] if self.step.counts else []
         for array in self.arrays.values():
@@ -251,7 +252,7 @@ class Capture:
         return self.appended(variable, name) if isinstance(variable, Appended) else ending(variable, name)
 
     def appended(self, elements: Appended, name: str) -> Ending:
-        """What a step has appended to a list."""
+        """Flatten the elements that a step has appended to a list."""
         if self.length is None and not self.counts_steps:
             raise Uncounted(
                 f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
@@ -298,7 +299,7 @@ class Capture:
     # ---- between passes ----
 
     def grow(self, traced: Traced) -> bool:
-        """Whether there is more to be carried, or in another type."""
+        """Add carries, or widen their types, as a pass requires; return whether anything was changed."""
         found: Found = traced.result
         before = dict(self.carried), [*self.arrays], len(self.growing)
         # what was written before its variable was carried is not written any more
@@ -325,7 +326,8 @@ class Capture:
                 self.carry(number, place, one, other.value)
 
     def align(self, number: int, start: Parts, end: Ending) -> tuple[Parts, Ending]:
-        """A variable that is None or undefined before the loop, or after a step: its value is carried beside a flag."""
+        """Align a variable that is None or undefined before the loop, or after a step: its value is carried beside a
+        flag."""
         name = self.names[number]
         before, after = map(Ending.of, aligned(outside(self.starts[number], name).tree(), end.tree()))
         if before.parts.spec != after.parts.spec:
@@ -470,7 +472,7 @@ class Capture:
 def captured(
     names: Sequence[str], state: Sequence[Any], step: Step, site: Any, length: Value | None = None
 ) -> list[Any]:
-    """The variables after a loop."""
+    """Capture a loop, and return the variables after it."""
 
     def run(names: Sequence[str], state: Sequence[Any], step: Step) -> list[Any]:
         with at_source(user_source()):

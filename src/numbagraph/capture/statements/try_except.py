@@ -1,7 +1,8 @@
-"""``try`` whose handlers take errors that the program raises.
+"""Traces ``try`` whose handlers take errors that the program raises.
 
-The body is traced in a region, only to see what it requires: its errors are guards. Those that a handler takes, in the
-order in which they are met, say whether the body runs or the handler does, each as the branch of a condition.
+The body is traced in a region, only to find its guards, which are the errors that it may raise. The guards whose errors
+a handler takes, in the order in which they are met, decide whether the body runs or the handler does, each as the
+branch of a condition.
 """
 
 from __future__ import annotations
@@ -37,24 +38,24 @@ NUMBER = ("which handler takes an error",)
 
 
 class InBranch(Exception):
-    """In place of an error of one of two branches."""
+    """The error class of a guard that stands for the errors of one of two branches."""
 
 
 class Handler(NamedTuple):
     kinds: tuple[type[BaseException], ...]
     run: Function | None
-    """Of the error and the variables; None where it is raised again."""
+    """A function of the error and the variables; None where the handler raises the error again."""
 
 
 class Failing(NamedTuple):
     """The first of the errors that handlers take."""
 
     holds: Value
-    """That it is not raised, nor others that the same handler takes."""
+    """The condition that neither this error is raised nor others that the same handler takes."""
     number: Any
-    """Which handler takes it, from 1 on."""
+    """The number, from 1 on, of the handler that takes it."""
     guards: Sequence[Guard]
-    """What is required behind it."""
+    """The guards behind it."""
 
 
 class Catching(Catcher):
@@ -64,7 +65,8 @@ class Catching(Catcher):
         self.handlers = handlers
 
     def taken(self, kind: type[BaseException]) -> int | None:
-        """Which handler takes an error, from 1 on."""
+        """The number, from 1 on, of the handler that takes an error; None if none does, or if it raises the error
+        again."""
         for number, each in enumerate(self.handlers, 1):
             if issubclass(kind, each.kinds):
                 return None if each.run is None else number
@@ -78,7 +80,7 @@ class Catching(Catcher):
         return None if is_ours else self.taken(kind)
 
     def place(self, guards: Sequence[Guard]) -> int:
-        """Where the guards end that matter: behind the last one which a handler takes."""
+        """The number of guards up to the last one whose error a handler takes."""
         return max((at for at, each in enumerate(guards, 1) if self.number(each) is not None), default=0)
 
     def require_unwritten(self, region: Traced, end: int) -> None:
@@ -92,7 +94,8 @@ class Catching(Catcher):
     # ---- what happens in the body ----
 
     def note_node(self, node: Node) -> None:
-        """Positions that are checked where they are used. A handler hears nothing of matrices without a factor."""
+        """Require that the positions of an indexing op are in bounds. Raise for an op whose LinAlgError a handler would
+        take."""
         if node.attrs.get("on_error") == "raise" and self.taken(np.linalg.LinAlgError) is not None:
             raise Unseen(
                 f"{node.op.name} may raise LinAlgError, which `except` takes: write "
@@ -132,8 +135,8 @@ class Catching(Catcher):
     # ---- which error is the first ----
 
     def failing(self, guards: Sequence[Guard]) -> Failing | None:
-        """The first error that a handler takes, joined with those that can be asked for at once. What is required
-        before is required here."""
+        """Return the first error that a handler takes, joined with those that can be checked at once. Require the
+        conditions before it here."""
         for at, guard in enumerate(guards):
             number = self.number(guard)
             if number is None:
@@ -164,7 +167,7 @@ class Catching(Catcher):
 
 
 def inside(available: Iterable[Value], function: Function) -> Any:
-    """What a function gives in a region that is passed some values rather than computing them again."""
+    """Call a function in a region that is passed some values rather than computing them again."""
     scope = active.scope
     assert scope is not None
     scope.used.update(dict.fromkeys(available))
@@ -172,7 +175,7 @@ def inside(available: Iterable[Value], function: Function) -> Any:
 
 
 def is_harmless(condition: Value) -> bool:
-    """Whether a condition can be computed where one before it does not hold."""
+    """Whether a condition can be computed where an earlier one does not hold."""
     return all(
         not isinstance(each, Node) or (each.op.kind in ("elementwise", "identity") and not may_fail(each))
         for each in toposort([condition])
@@ -192,7 +195,8 @@ def try_(
     partial: bool,
     state: State,
 ) -> Sequence[Any]:
-    """The variables behind ``try``. Of each handler the classes, and a function of the error and the variables."""
+    """Return the variables behind ``try``. Each handler is a function of its classes, and one of the error and the
+    variables."""
     known = [Handler(classes_of(classes), run) for classes, run in handlers]
     catcher = Catching(known)
     containers = Containers(state)
@@ -229,7 +233,7 @@ def try_(
 def chosen(
     catcher: Catching, region: Traced, end: int, last: int, statement: tuple[Sequence[str], Function, Any, State]
 ) -> Sequence[Any]:
-    """The variables behind the body, or behind the handler that takes its first error."""
+    """Return the variables behind the body, or behind the handler that takes its first error."""
     names, body, orelse, state = statement
     found = catcher.failing(region.guards[:end])
     assert found is not None
@@ -251,7 +255,7 @@ def chosen(
 
 
 def handled(handlers: Sequence[Handler], first: int, number: Any, names: Sequence[str], given: State) -> Any:
-    """The variables behind the handler of a number."""
+    """Return the variables behind the handler of a number."""
     if not isinstance(number, Tracer):
         handler = handlers[number - 1]
         assert handler.run is not None
@@ -269,7 +273,7 @@ def handled(handlers: Sequence[Handler], first: int, number: Any, names: Sequenc
 def plainly(
     body: Function, orelse: Function | None, handlers: Sequence[Handler], partial: bool, state: State
 ) -> Sequence[Any]:
-    """The same of errors that Python raises while the function is traced."""
+    """Return the variables behind ``try`` where Python raises the errors while the function is traced."""
     try:
         found = body(*state)
     except Exception as error:

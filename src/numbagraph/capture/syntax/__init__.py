@@ -1,1 +1,1 @@
-"""From the syntax tree of a function to calls of operators."""
+"""Rewrites the syntax tree of a function into calls of operators."""

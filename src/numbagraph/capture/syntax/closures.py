@@ -1,4 +1,4 @@
-"""Nested functions, and the variables by which they can be called later."""
+"""Nested functions, and the variables through which they can be called later."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Function = ast.FunctionDef | ast.Lambda
 
 
 class Closures:
-    """The functions that are defined in another one."""
+    """The functions that are defined in another function."""
 
     def __init__(self, body: Sequence[ast.stmt] = ()) -> None:
         found = list(functions_in(body))
         self.functions = [each for each, _ in found]
         self.free = {id(each): names for each, names in found}  # before their bodies are rewritten
         self.holders = {id(each): set[str]() for each in self.functions}
-        """The variables that are a function, or hold it."""
+        """The variables that are a function, or hold it, by the function's identity."""
         statements = [each for each in walk(body) if isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr))]
         for each in self.functions:
             if isinstance(each, ast.FunctionDef):
@@ -35,9 +35,9 @@ class Closures:
                 names |= more
 
     def stale(self, statement: ast.stmt, used: set[str], carried: set[str]) -> tuple[str, Function] | None:
-        """A variable that a loop or a branch binds, and a function from outside that reads it where it stands, which is
-        not changed: one that is called in the loop or afterwards (what is ``used`` then), or any one if the variable is
-        carried."""
+        """Find a variable that a loop or a branch binds, and a function from outside that reads it from where the
+        function was defined, where it does not change: a function called in the loop or afterwards (``used`` then), or
+        any one if the variable is carried."""
         inside, bound = set(map(id, walk(statement))), stores(statement)
         used = self.reached(used)
         for each in self.functions:  # what is assigned to elements of an array, they see
@@ -73,8 +73,9 @@ def functions_in(nodes: Sequence[ast.AST], own: frozenset[str] = frozenset()) ->
 
 
 def kept(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions in a statement whose values may be in reach afterwards: not what is called, nor what a call
-    takes, but for that of `functools.partial` and of methods that are statements of their own, such as ``append``."""
+    """The expressions in a statement whose values may be in reach afterwards: not the called functions, nor the
+    arguments of a call, except those of `functools.partial` and of methods that are statements of their own, such as
+    ``append``."""
     pending: list[ast.AST] = []
     match statement:
         case ast.Assign(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
@@ -97,7 +98,7 @@ def names_kept(statement: ast.stmt) -> set[str]:
 
 
 def targets(statement: ast.stmt) -> set[str]:
-    """The variables that hold what a statement keeps."""
+    """The variables that hold the values which a statement keeps."""
     found = stores(statement)
     called = method_of(statement) if isinstance(statement, ast.Expr) else None
     for each in getattr(statement, "targets", ()):  # of `table[k] = f`, the table

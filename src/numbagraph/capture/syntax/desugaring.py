@@ -1,4 +1,4 @@
-"""Statements as simpler ones that mean the same: ``match``, and assignments inside of conditions (``:=``)."""
+"""Rewrites statements into simpler ones with the same meaning: ``match``, and assignments in conditions (``:=``)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Block = list[ast.stmt]
 
 
 class Pattern(NamedTuple):
-    """What a pattern asks of a value, and what it binds if that holds."""
+    """The tests that a pattern makes of a value, and the names that it binds if they hold."""
 
     tests: list[ast.expr]
     bound: list[tuple[str, ast.expr]]
 
 
 class Simpler:
-    """Rewrites the statements of one function, those of nested functions apart."""
+    """Rewrites the statements of one function, except those of nested functions."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -63,7 +63,7 @@ class Simpler:
     # ---- assignments in conditions ----
 
     def while_loop(self, loop: ast.While) -> Block:
-        """The condition at the beginning of the body."""
+        """Rewrite a loop so that its condition is tested at the beginning of the body."""
         if loop.orelse:
             raise refusal("`:=` in the condition of a while loop with an else", self.code, loop.lineno)
         test = ast.copy_location(ast.If(loop.test, [ast.Pass()], [ast.Break()]), loop.test)
@@ -72,7 +72,8 @@ class Simpler:
         return [loop]
 
     def stepwise(self, test: ast.expr) -> tuple[Block, ast.expr]:
-        """``a and b`` whose later parts assign: each part is a statement under the condition of those before."""
+        """Rewrite ``a and b`` whose later parts assign: each part is a statement under the condition of those
+        before."""
         if not isinstance(test, ast.BoolOp):
             return [], test
         name = self.name("holds")

@@ -1,4 +1,4 @@
-"""Expressions whose meaning depends on what is traced as calls of operators: truth, calls, elements."""
+"""Rewrites expressions whose meaning depends on traced values into calls of operators: truth, calls, elements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OPERATORS = {
 _SPARSE = ("add", "sub", "mul", "truediv", "matmul")
 
 NO_CONVERSION = -1
-"""Of a value in an f-string."""
+"""The code of a value in an f-string that is not converted."""
 
 
 def name_read(name: str) -> ast.expr:
@@ -55,12 +55,12 @@ def call_in_order(operator: str, **args: ast.expr) -> ast.Call:
 
 
 def thunk(value: ast.expr) -> ast.expr:
-    """An expression that is evaluated later."""
+    """Wrap an expression so that it is evaluated later."""
     return ast.Lambda(arguments(()), value)
 
 
 def key_of(key: ast.expr) -> ast.expr:
-    """A subscript as a value."""
+    """Return a subscript as a value."""
     if isinstance(key, ast.Slice):
         return call_of("slice_", *(each or constant(None) for each in (key.lower, key.upper, key.step)))
     if isinstance(key, ast.Tuple):
@@ -69,7 +69,7 @@ def key_of(key: ast.expr) -> ast.expr:
 
 
 class _Asked(ast.expr):
-    """An operand of which only the truth is asked."""
+    """An operand of which only the truth is used."""
 
     _fields = ("value",)
     value: ast.expr
@@ -84,12 +84,12 @@ class Expressions(ast.NodeTransformer):
         self.code = code
         self.local: set[str] = set()
         self.reads: Counter[str] = Counter()
-        """How often the function reads its names."""
+        """The number of times that the function reads each name."""
         self.deferred = 0
-        """How many functions around an expression evaluate it later, or not at all."""
+        """The number of functions around an expression that evaluate it later, or not at all."""
 
     def later(self, node: ast.expr) -> ast.expr:
-        """An expression that a function of its own evaluates."""
+        """Rewrite an expression that a function of its own evaluates."""
         self.deferred += 1
         found: ast.expr = self.visit(node)
         self.deferred -= 1
@@ -132,7 +132,7 @@ class Expressions(ast.NodeTransformer):
         return [visited]
 
     def of_items(self, statement: ast.stmt) -> ast.stmt:
-        """A statement whose blocks are done already."""
+        """Rewrite a statement whose blocks have been rewritten already."""
         if isinstance(statement, ast.With):
             statement.items = [self.visit(each) for each in statement.items]
         return statement
@@ -151,7 +151,7 @@ class Expressions(ast.NodeTransformer):
         return self.unpacking(pattern, value)
 
     def unpacking(self, pattern: ast.Tuple | ast.List, value: ast.expr) -> list[ast.stmt]:
-        """Names first, all at once; then what lies in objects, from temporary variables."""
+        """Unpack a value: assign names first, all at once, and then parts of objects, from temporary variables."""
         later: list[tuple[ast.expr, str]] = []
 
         def plain(target: ast.expr) -> ast.expr:
@@ -176,7 +176,7 @@ class Expressions(ast.NodeTransformer):
         return [first, *(self.stored(target, name_read(name)) for target, name in later)]
 
     def stored(self, target: ast.expr, value: ast.expr) -> ast.stmt:
-        """Python evaluates the value before the place: it may change the place's key."""
+        """Assign a value to a target. Python evaluates the value before the target, whose key it may change."""
         if isinstance(target, ast.Attribute):
             place = {"holder": self.visit(target.value), "name": constant(target.attr)}
             return ast.Expr(call_in_order("set_attribute", value=value, **place))
@@ -185,7 +185,7 @@ class Expressions(ast.NodeTransformer):
         return ast.Expr(call_in_order("set_item", value=value, **place))
 
     def holder(self, node: ast.expr) -> ast.expr:
-        """An object to whose elements something is assigned."""
+        """Rewrite an object to whose elements something is assigned."""
         if not isinstance(node, ast.Subscript):
             found: ast.expr = self.visit(node)
             return found
@@ -220,7 +220,7 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("defined", name_read(node.id), constant(node.id)))
 
     def test(self, node: ast.expr) -> ast.expr:
-        """An expression of which only the truth is asked."""
+        """Rewrite an expression of which only the truth is used."""
         match node:
             case ast.BoolOp():
                 node.values = [ast.copy_location(_Asked(each), each) for each in node.values]
@@ -244,7 +244,7 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        """A text is made when the numbers are known that it speaks of."""
+        """Rewrite an f-string: its text is made when the numbers in it are known."""
         template, values = "", []
         for part in node.values:
             if isinstance(part, ast.Constant):
@@ -262,7 +262,8 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("text", constant(template), *values))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Operators that SciPy's sparse arrays have do not ask a traced array on their right; lists are repeated."""
+        """Rewrite operators on which SciPy's sparse arrays do not defer to a traced array on their right, and products
+        that repeat lists."""
         self.generic_visit(node)
         name = _OPERATORS[type(node.op)].removeprefix("i")
         if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
@@ -281,7 +282,7 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, self.chain(node.ops, operands))
 
     def chain(self, ops: Sequence[ast.cmpop], operands: Sequence[ast.expr]) -> ast.expr:
-        """``a < b < c``, which evaluates ``b`` once: a function of ``a`` and ``b``."""
+        """Rewrite ``a < b < c``, which evaluates ``b`` once, as a function of ``a`` and ``b``."""
         left, right, *rest = operands
         if not rest:
             return comparison(ops[0], left, right)
@@ -355,7 +356,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def generator(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
-        """What gives the elements of a comprehension one after the other."""
+        """Rewrite a comprehension as a generator of its elements."""
         targets = {each.target.id for each in walk(node) if isinstance(each, ast.NamedExpr)}
         here = reads(node)
         if targets and targets.isdisjoint(self.local) and all(self.reads[each] == here[each] for each in targets):
@@ -416,15 +417,16 @@ def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr
 
 
 def shape_of(pattern: ast.expr) -> ast.expr:
-    """How many elements each part of a pattern takes; None for one variable, and for what takes any number."""
+    """The number of elements that each part of a pattern takes; None for one variable, and for a part that takes any
+    number."""
     if not isinstance(pattern, (ast.Tuple, ast.List)) or any(isinstance(each, ast.Starred) for each in pattern.elts):
         return constant(None)
     return ast.Tuple([shape_of(each) for each in pattern.elts], ast.Load())
 
 
 def over_pattern(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
-    """A function of one element, which is unpacked as a pattern says. It is a comprehension of its own, since a lambda
-    has no patterns."""
+    """Return a function of one element, which is unpacked by a pattern. It is a comprehension of its own, since a
+    lambda has no patterns."""
     if isinstance(target, ast.Name):
         return ast.Lambda(arguments((target.id,)), value)
     element = call_of("unpack", name_read(name), shape_of(target))

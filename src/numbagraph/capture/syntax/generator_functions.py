@@ -1,4 +1,4 @@
-"""Generator functions: what a loop does with each element happens where the function yields it.
+"""Generator functions: the body of a loop over one runs, for each element, at the place where the function yields it.
 
 ``for x in f(): body`` runs ``f`` with ``body`` as a function of the element and of the variables that the loop changes.
 ``yield x`` calls it, and carries the variables on, so that loops and branches of ``f`` are captured as any others are.
@@ -20,12 +20,12 @@ Visit = Callable[[Any, Any], Any]
 
 
 class Lazy(OnlyTraced):
-    """What loops run over whose elements are traced, as nobody can ask for them now."""
+    """An iterable with traced elements, for loops alone: its elements cannot be listed during tracing."""
 
     kind = "a generator"
 
     def __iter__(self) -> Any:
-        """Python's and libraries' own functions, which are not converted, ask for them nevertheless."""
+        """Raise: functions of Python and of libraries, which are not converted, iterate as usual."""
         raise CaptureError(
             f"the elements of {self.kind} are asked for one by one, and how many there are is traced: take them in a "
             f"loop, a comprehension, or NumPy's functions of np.array(...)\n  at {calling_source()}"
@@ -47,14 +47,15 @@ class Once(Lazy):
 
 
 def taken(iterable: Any) -> Any:
-    """What a loop runs over."""
+    """Return the iterable of a loop, and use it up if it is an iterator."""
     if isinstance(iterable, Once):
         iterable.take()
     return iterable
 
 
 class Yielding(Once):
-    """A call of a generator function: it runs when a loop takes its elements, with what that does to its variables."""
+    """A call of a generator function: it runs when a loop takes its elements, with that loop's changes to its
+    variables."""
 
     def __init__(self, run: Callable[[Visit, Any], Any]) -> None:
         self.run = run
@@ -70,7 +71,7 @@ class Yielding(Once):
 
 
 def generator(function: Callable[..., Any]) -> Callable[..., Yielding]:
-    """A generator function, of its form that is given a visitor and the state of its consumer."""
+    """Return a generator function, from its form that takes a visitor and the state of the consumer."""
     return lambda *args, **kwargs: Yielding(lambda visit, state: function(visit, state, *args, **kwargs))
 
 
@@ -84,7 +85,7 @@ def yields(definition: ast.FunctionDef) -> bool:
 
 
 def with_visitor(definition: ast.FunctionDef, code: CodeType) -> None:
-    """Rewrite a generator function as one of a visitor and a state, which returns the last state."""
+    """Rewrite a generator function as one that takes a visitor and a state, and returns the last state."""
     if any(isinstance(each, ast.arg) and each.arg in (VISIT, STATE) for each in ast.walk(definition.args)):
         return
     made = _Visiting(code).block(definition.body)

@@ -1,7 +1,7 @@
-"""``break``, ``continue`` and ``return`` as flags, so that each statement is left at its end alone.
+"""Rewrites ``break``, ``continue`` and ``return`` into flags, so that each statement is left at its end alone.
 
-What follows a statement that may jump runs under the condition that it did not. Where one branch of an ``if`` always
-jumps, what follows moves into the other branch.
+The statements behind one that may jump run under the condition that it did not. Where one branch of an ``if`` always
+jumps, they move into the other branch.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Flags(NamedTuple):
 
 
 def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a function, of which only the last one returns. Loops get an attribute ``flags``: the names of
-    those that end them."""
+    """Return the statements of a function with only the last one returning. Loops get an attribute ``flags``: the names
+    of the flags that end them."""
     if not any("return" in jumps([each]) for each in body[:-1]) and _is_plain(body[-1]):
         return _Lowering(returns=False).lower(body, None)
     if not always_jumps(body):
@@ -43,7 +43,7 @@ def _is_plain(statement: ast.stmt) -> bool:
 
 
 def jumps(statements: Sequence[ast.stmt]) -> set[str]:
-    """Which of break, continue and return leave these statements."""
+    """The jumps (break, continue, return) that leave these statements."""
     found: set[str] = set()
     for each in statements:
         match each:
@@ -107,9 +107,9 @@ class _Lowering:
         self.returns = returns
         self.loops = 0
         self.exits: Exits | None = None
-        """Of the outermost loop around a statement that may return behind it."""
+        """The exits of the outermost loop around a statement that may return behind it."""
         self.in_try = False
-        """Whether handlers see errors of what is returned, which is not computed behind the loop then."""
+        """Whether handlers see errors of the returned expression, which is then not computed behind the loop."""
 
     def lower(self, statements: Sequence[ast.stmt], flags: Flags | None) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -155,7 +155,7 @@ class _Lowering:
         return [*done, end]
 
     def loop(self, loop: Loop, rest: Sequence[ast.stmt], flags: Flags | None) -> tuple[list[ast.stmt], bool]:
-        """A loop, and with it what follows, if that depends on how the loop was left."""
+        """Lower a loop, and with it the statements that follow, if these depend on how the loop was left."""
         self.loops += 1
         own = Flags(f"{PREFIX}broken{self.loops}", f"{PREFIX}continued{self.loops}")
         found = jumps(loop.body)
@@ -191,7 +191,7 @@ class _Lowering:
         return ([*done, *self.lower(rest, flags)], True) if orelse else (done, False)
 
     def branch(self, branch: ast.If, rest: Sequence[ast.stmt], flags: Flags | None) -> list[ast.stmt]:
-        """An ``if`` that may jump, with what follows."""
+        """Lower an ``if`` that may jump, with the statements that follow."""
         if always_jumps(branch.body):
             yes, no = branch.body, [*branch.orelse, *rest]
         elif branch.orelse and always_jumps(branch.orelse):
@@ -207,7 +207,7 @@ class _Lowering:
 
 
 def jumps_of(statement: ast.stmt, flags: Flags | None) -> list[str]:
-    """The flags that tell whether a statement has jumped."""
+    """The flags that say whether a statement has jumped."""
     found = jumps([statement])
     names = [RETURNED] if "return" in found else []
     if flags is not None:

@@ -1,8 +1,8 @@
-"""``return`` in a loop: its value is computed behind the loop.
+"""Moves the value of ``return`` in a loop behind the loop.
 
-Nothing runs between a ``return`` and the end of its loop, so behind it all variables are what they were. A result that
-is an array of the loop is then that array, and not another variable that may be the same one; and the loop carries no
-result.
+Nothing runs between a ``return`` and the end of its loop, so behind it all variables have the values that they had. A
+result that is an array of the loop is then that array, and not another variable that may be the same one; and the loop
+carries no result.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Exit(NamedTuple):
     """A way to return from a loop."""
 
     value: ast.expr | None
-    """What is returned; None where the loop itself computes it."""
+    """The returned expression; None where the loop itself computes it."""
     flag: str
     at: ast.Return
 
 
 class Exits:
-    """The ways to return from a loop, or from those in it."""
+    """The ways to return from a loop, or from loops in it."""
 
     def __init__(self, loop: ast.For | ast.While, result: str, assigned: Assign) -> None:
         self.loop = loop
@@ -39,7 +39,8 @@ class Exits:
         self.parts = 0
 
     def leave(self, statement: ast.Return, in_try: bool = False) -> tuple[Block, ast.expr | None]:
-        """What the loop does in place of a ``return``, apart from ending, and what is computed behind it."""
+        """Return the statements that the loop runs in place of a ``return``, apart from ending, and the expression that
+        is computed behind it."""
         done: Block = []
         value: ast.expr = statement.value or ast.Constant(None)
         may_raise = in_try and not isinstance(value, (ast.Name, ast.Constant))
@@ -52,7 +53,8 @@ class Exits:
         return [*done, self.assigned(leaving.flag, ast.Constant(True), statement)], leaving.value
 
     def postponed(self, value: ast.expr, done: Block) -> ast.expr | None:
-        """An expression that is the same behind the loop; None where the loop would carry more for it than a value."""
+        """Return an expression with the same value behind the loop; None where the loop would carry more for it than a
+        value."""
         match value:
             case ast.Name():
                 return value
@@ -81,7 +83,7 @@ class Exits:
         return key
 
     def part(self, value: ast.expr, done: Block) -> ast.expr:
-        """A part of a result, which the loop computes if it is not postponed."""
+        """Return a part of a result, which the loop computes if it cannot be computed behind it."""
         found = self.postponed(value, done)
         if found is not None:
             return found
@@ -91,16 +93,16 @@ class Exits:
         return ast.copy_location(ast.Name(name, ast.Load()), value)
 
     def lasts(self, value: ast.expr) -> bool:
-        """Whether an expression reads no variable that the loop binds, each of which would be carried for it."""
+        """Whether an expression reads no variable that the loop binds, which the loop would have to carry for it."""
         assigns = any(isinstance(each, ast.NamedExpr) for each in walk(value))
         return not assigns and loads(value).isdisjoint(self.bound)
 
     def before(self) -> Block:
-        """The flags that tell the ways apart, before the loop."""
+        """Return statements, before the loop, that clear the flags by which the ways are told apart."""
         return [self.assigned(each.flag, ast.Constant(False), self.loop) for each in [*self.known.values()][1:]]
 
     def behind(self) -> Block:
-        """The result, where the loop returns."""
+        """Return statements, behind the loop, that compute the result where the loop returns."""
         done: Block = []
         for number, each in enumerate(self.known.values()):
             own = self.returned(each)

@@ -1,4 +1,4 @@
-"""Which names statements read and bind."""
+"""The names that statements read and bind."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 OWN_NAMES = (*SCOPES, *COMPREHENSIONS)
 CHANGING = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right")
-"""Functions that change the list that they are given."""
+"""Functions that change a list which is their argument."""
 
 Nodes = ast.AST | Sequence[ast.AST] | None
 
 
 @cache
 def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields in which nodes of a kind may have others. Contexts and operators, a third of all, have no names."""
+    """The fields in which nodes of a kind may have other nodes. Contexts and operators, a third of all, have no
+    names."""
     return tuple(name for name in kind._fields if name not in ("ctx", "op", "ops"))
 
 
@@ -105,7 +106,7 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) ->
 
 
 def free_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """The names that a nested function reads and does not bind, nor a function inside of it that reads them."""
+    """The names that a nested function, or a function inside of it, reads from scopes around it."""
     around = loads([function.args, *getattr(function, "decorator_list", [])])
     return (around | _read_in(function.body)) - parameters(function) - stores(function.body)
 
@@ -128,7 +129,7 @@ def _read_in(nodes: Nodes) -> set[str]:
 
 
 def kept_functions(nodes: Nodes) -> Iterator[ast.Lambda]:
-    """The functions that are put into containers, from where they may be called later."""
+    """The functions that are put into containers, from which they may be called later."""
     for each in walk(nodes):
         held: list[ast.expr] = []
         match each:
@@ -146,9 +147,10 @@ def kept_functions(nodes: Nodes) -> Iterator[ast.Lambda]:
 
 
 class Liveness:
-    """Which names may be read later (backwards over structured statements).
+    """Finds the names that may be read later (backwards over structured statements).
 
-    Each loop around a statement asks about it again, so what a node reads is kept: nothing asks once it is rewritten.
+    Each loop around a statement needs the reads of its nodes again, so these are kept: they are not read anew once the
+    nodes are rewritten.
     """
 
     def __init__(self) -> None:
@@ -190,7 +192,7 @@ class Liveness:
                 return live | self.loads(statement)
 
     def at_head(self, loop: ast.For | ast.While, live: set[str]) -> set[str]:
-        """The names that may be read from where an iteration begins."""
+        """The names that may be read from the beginning of an iteration on."""
         bound = stores(loop.target) if isinstance(loop, ast.For) else set()
         found = live | (self.loads(loop.test) if isinstance(loop, ast.While) else set())
         while True:
@@ -201,8 +203,8 @@ class Liveness:
 
 
 class Assignedness:
-    """Marks what is read although some path leads there on which nothing was assigned to it: ``node.unsure``. What is
-    read behind a loop in place of a statement in it (``statement.reads``) was assigned to there: ``node.sure``."""
+    """Marks names that are read although some path leads there on which they were not assigned: ``node.unsure``. Names
+    read behind a loop in place of a statement in it (``statement.reads``) were assigned there: ``node.sure``."""
 
     def __init__(self, local: set[str]) -> None:
         self.local = local

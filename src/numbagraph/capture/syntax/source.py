@@ -1,4 +1,4 @@
-"""The syntax tree of a function that Python has compiled, and the way back."""
+"""The syntax tree of a function that Python has compiled, and the compilation of such a tree."""
 
 from __future__ import annotations
 import __future__
@@ -19,10 +19,10 @@ OPERATORS = "__numbagraph__"
 """The name of the operators' module in converted code."""
 
 PREFIX = "_numbagraph_"
-"""Of the names of variables and functions that only converted code has."""
+"""The prefix of variables and functions that only converted code has."""
 
 _files: dict[str, list[File]] = {}
-"""By file name: a file as it is now, and as it was before, since functions outlive a reload of their module."""
+"""Files by name: as a file is now, and as it was before, since functions outlive a reload of their module."""
 
 _MOST_FILES = 4
 
@@ -35,7 +35,7 @@ class File(NamedTuple):
     lines: tuple[str, ...]
     tree: ast.Module
     codes: dict[tuple[str, int], list[CodeType]]
-    """What Python compiles it to, by name and line."""
+    """The code objects that Python compiles the file to, by name and line."""
 
 
 def refusal(message: str, code: CodeType, line: int | None = None, kind: type[TraceError] = CaptureError) -> TraceError:
@@ -43,7 +43,7 @@ def refusal(message: str, code: CodeType, line: int | None = None, kind: type[Tr
 
 
 def site() -> tuple[Any, ...]:
-    """Where a loop stands in the user's code, with the calls that lead there."""
+    """The place of a loop in the user's code, with the calls that lead there."""
     frame, found = sys._getframe(1), []
     while frame is not None:
         if not frame.f_code.co_filename.startswith(OWN):
@@ -74,7 +74,7 @@ def definition_of(code: CodeType) -> Definition:
 
 
 def versions(filename: str) -> Iterator[File]:
-    """What a file holds as `linecache` has it, as it was before, and as it is on disk."""
+    """The versions of a file: as `linecache` has it, as it was before, and as it is on disk."""
     yield from read_anew(filename)
     yield from _files.get(filename, ())[1:]
     linecache.checkcache(filename)
@@ -82,7 +82,7 @@ def versions(filename: str) -> Iterator[File]:
 
 
 def read_anew(filename: str) -> list[File]:
-    """A file as `linecache` has it, which is kept; nothing, where Python cannot read it."""
+    """Read a file from `linecache`, and keep it; return nothing where Python cannot parse it."""
     lines = tuple(linecache.getlines(filename))
     known = _files.get(filename, [])
     found = next((each for each in known if each.lines == lines), None)
@@ -113,7 +113,7 @@ def read(lines: tuple[str, ...], filename: str) -> File:
 
 
 def copied(node: Definition) -> Definition:
-    """A definition of its own, to be changed."""
+    """Copy a definition, so that it can be changed."""
     found: Definition = _Copier().visit(node)
     return found
 
@@ -146,7 +146,7 @@ def candidates(tree: ast.Module, code: CodeType) -> Iterator[Definition]:
 
 
 def holds(node: ast.Lambda, code: CodeType) -> bool:
-    """Whether the body of a lambda is where a code object's instructions come from."""
+    """Whether a code object's instructions come from the body of a lambda."""
     body = node.body
     first, last = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
     places = [(a, c, b, d) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (c, d) != (0, 0)]
@@ -155,7 +155,7 @@ def holds(node: ast.Lambda, code: CodeType) -> bool:
 
 
 def compiled(definition: Definition, like: CodeType) -> CodeType:
-    """The code of a definition that stands where another code object does: in its file, with its closure."""
+    """Compile a definition to code that stands in for another code object: in its file, with its closure."""
     free = [*like.co_freevars, *([] if OPERATORS in like.co_freevars else [OPERATORS])]
     outer = function_of("outer", arguments(free), placed(definition))
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(outer, definition)], []))
@@ -178,7 +178,7 @@ def _future(code: CodeType) -> int:
 
 
 def _mangle(tree: ast.AST, code: CodeType) -> None:
-    """Private names of a class, as Python spells them."""
+    """Spell private names of a class as Python mangles them."""
     holder = code.co_qualname.rpartition(".")[0].rpartition(".")[2].lstrip("_")
     if not holder or holder == "<locals>":
         return
@@ -209,7 +209,7 @@ def arguments(names: Sequence[str]) -> ast.arguments:
 
 
 def function_of(name: str, parameters: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
-    """A definition; since Python 3.12 it has parameters of types."""
+    """Return a definition; since Python 3.12 it has type parameters."""
     if sys.version_info >= (3, 12):
         return ast.FunctionDef(name, parameters, body, [], type_params=[])
     return ast.FunctionDef(name, parameters, body, [])

@@ -1,5 +1,5 @@
-"""Statements of control flow as calls of operators: branches and bodies become local functions of the variables that
-they change, which return what these are afterwards."""
+"""Rewrites statements of control flow into calls of operators: branches and bodies become local functions of the
+variables that they change, which return the variables' new values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ITEM = f"{PREFIX}item"
 
 
 def rewritten(definition: Definition, code: CodeType) -> ast.FunctionDef:
-    """The definition of a function whose control flow is calls of operators."""
+    """Return the definition of a function, rewritten so that its control flow is calls of operators."""
     if isinstance(definition, ast.Lambda):
         value = ast.copy_location(ast.Return(definition.body), definition.body)
         function = function_of("lambda_", definition.args, [value])
@@ -56,7 +56,7 @@ def rewritten(definition: Definition, code: CodeType) -> ast.FunctionDef:
 
 
 class Rewriting:
-    """The body of one function."""
+    """Rewrites the body of one function."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -207,7 +207,7 @@ class Rewriting:
         return [self.inner(body, [ITEM, *names], statements, result, loop.body[0]), *unpacked(names, call)]
 
     def iterable(self, loop: ast.For, names: Sequence[str]) -> ast.expr:
-        """What a loop runs over. A generator makes its elements between the steps."""
+        """Rewrite the iterable of a loop. A generator makes its elements between the steps."""
         if not isinstance(loop.iter, ast.GeneratorExp):
             return self.expressions.visit(loop.iter)
         shared = loads(loop.iter) & set(names)
@@ -238,8 +238,9 @@ class Rewriting:
         ]
 
     def require_private(self, names: Iterable[str], statement: ast.stmt, live: set[str]) -> None:
-        """A function that was defined before a loop reads its variables from where it stands, which is not changed by
-        the loop; one that a step keeps would read those of its step, not of the last one."""
+        """Raise for a function that would read variables of a loop: one that was defined before the loop reads them
+        from there, where the loop does not change them; one that a step keeps would read those of its step, not of the
+        last one."""
         bound = stores(statement) if isinstance(statement, (ast.For, ast.While)) else set()
         for each in kept_functions(statement):
             if shared := free_names(each) & bound:
@@ -262,7 +263,7 @@ class Rewriting:
     def inner(
         self, name: str, names: Sequence[str], body: list[ast.stmt], result: ast.expr, at: ast.AST
     ) -> ast.FunctionDef:
-        """A function of variables, of which some may be undefined."""
+        """Return a function of variables, some of which may be undefined."""
         statements = [*undefined(each for each in names if each not in (ITEM, ERROR)), *body, ast.Return(result)]
         function = function_of(name, arguments(names), statements)
         ast.copy_location(function, at)
@@ -282,7 +283,7 @@ def tuple_of(names: Iterable[str]) -> ast.expr:
 
 
 def picked(names: Iterable[str]) -> ast.expr:
-    """What variables are, or that they are undefined."""
+    """Return an expression of the values of variables, or a mark for undefined ones."""
     return call_of("pick", ast.Call(name_read("locals"), [], []), *map(constant, names))
 
 
@@ -310,8 +311,8 @@ def _attribute(name: str) -> ast.expr:
 
 
 def _located(node: ast.AST, at: ast.AST) -> None:
-    """Give what was made the line of what it stands in, or of what it was made of. Nothing is made any more in
-    statements that have been through this."""
+    """Give new nodes the line of the statement that they stand in, or of the node that they were made of. No node may
+    be added to statements that have been through this."""
     pending = [(node, at)]
     while pending:
         each, around = pending.pop()

@@ -1,8 +1,9 @@
-"""``try`` with handlers, so that nothing which a handler could see happens before an error that it takes.
+"""Divides ``try`` with handlers, so that nothing which a handler could see happens before an error that it takes.
 
-What a ``try`` does before its last error must be lost: handlers begin with what variables were before it. So the
-statements of a ``try`` are divided: a new one begins where something may raise after something has been done, with the
-same handlers, in the ``else`` of the one before. Loops have a ``try`` in each step, which sets a flag and ends them.
+The effects of a ``try`` before its last error must be lost: handlers begin with the variables from before it. So the
+statements of a ``try`` are divided: a new one begins where a statement may raise after others have had an effect, with
+the same handlers, in the ``else`` of the one before. Loops have a ``try`` in each step, which sets a flag and ends
+them.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from numbagraph.capture.syntax.source import PREFIX
 
 Block = list[ast.stmt]
 ERROR = f"{PREFIX}error"
-"""What a handler has taken, as a variable of the function that it becomes."""
+"""The variable for the caught error in the function that a handler becomes."""
 _LIBRARIES = ("np", "numpy", "math")
 
 
 def divided(statements: Block) -> Block:
-    """The statements of a function, with such a ``try`` for each."""
+    """Return the statements of a function, with each ``try`` divided."""
     return _Dividing(statements).block(statements)
 
 
 def is_bare(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler only raises again what it has taken."""
+    """Whether a handler only raises the caught error again."""
     match handler.body:
         case [ast.Raise(exc=ast.Name(id=name))]:
             return name == ERROR
@@ -55,7 +56,7 @@ class _Dividing:
         return done
 
     def attempt(self, statement: ast.Try) -> Block:
-        """A ``try``, divided."""
+        """Divide a ``try``."""
         statement.orelse = self.block(statement.orelse)
         for each in statement.handlers:
             each.body = [raised_again(one) for one in self.block(each.body)]
@@ -75,7 +76,7 @@ class _Dividing:
         return rest
 
     def spread(self, compound: ast.stmt, around: ast.Try, rest: Block) -> Block:
-        """A loop or a branch, with a ``try`` in each of its blocks."""
+        """Move a ``try`` into each of the blocks of a loop or a branch."""
         self.made += 1
         flag = f"{PREFIX}caught{self.made}"
         is_loop = isinstance(compound, (ast.For, ast.While))
@@ -95,7 +96,7 @@ class _Dividing:
 
     @staticmethod
     def noting(flag: str, around: ast.Try, ends: bool) -> list[ast.ExceptHandler]:
-        """Handlers that note which of them has been reached."""
+        """Return handlers that note which of them has been reached."""
         found = []
         for number, each in enumerate(around.handlers, 1):
             body: Block = [ast.Assign([ast.Name(flag, ast.Store())], ast.Constant(number))]
@@ -112,11 +113,11 @@ class Parts:
         own = names_read(statement.body)
         elsewhere = {name for name, count in read.items() if count > own[name]}
         self.visible = elsewhere | Liveness().before(statement.body, set())
-        """The names whose values somebody may see after an error."""
+        """The names whose values may be read after an error."""
         self.hides_error = all(not each.name and ERROR not in loads(each.body) for each in statement.handlers)
 
     def divided(self) -> list[Block]:
-        """The statements, divided where one may raise after others have done something."""
+        """Divide the statements where one may raise after others have had an effect."""
         found: list[Block] = [[]]
         acted = False
         for each in self.statement.body:
@@ -142,11 +143,12 @@ class Parts:
         return False
 
     def acts_before(self, statements: Sequence[ast.stmt]) -> bool:
-        """Whether something may raise after something has been done that others can see."""
+        """Whether a statement may raise after another one has had a visible effect."""
         return self.followed(statements, False)[0]
 
     def followed(self, statements: Sequence[ast.stmt], acted: bool) -> tuple[bool, bool]:
-        """The same where something has been done before, and whether something has been done behind them."""
+        """Return whether a statement may raise after an effect, if ``acted`` says that there was one before, and
+        whether there has been one behind the statements."""
         found = False
         for each in statements:
             blocks = [getattr(each, name, []) for name in ("body", "orelse", "finalbody")]
@@ -162,7 +164,7 @@ class Parts:
         return found, acted
 
     def acts(self, statement: ast.stmt) -> bool:
-        """Whether a statement does what somebody may see after an error behind it."""
+        """Whether a statement has an effect that is visible after an error behind it."""
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             return True
         if changed(statement, self.visible) & self.visible:
@@ -195,7 +197,7 @@ def may_raise(statement: ast.stmt) -> bool:
 
 
 def names_read(statements: Sequence[ast.stmt]) -> Counter[str]:
-    """How often each name is read."""
+    """The number of times that each name is read."""
     found: Counter[str] = Counter()
     for each in walk(statements):
         match each:
@@ -205,7 +207,7 @@ def names_read(statements: Sequence[ast.stmt]) -> Counter[str]:
 
 
 def raised_again(statement: ast.stmt) -> ast.stmt:
-    """A statement of a handler, with a name for what ``raise`` alone raises."""
+    """Return a statement of a handler that names the error which ``raise`` alone raises."""
     for each in walk(statement, inner=False):
         if isinstance(each, ast.Raise) and each.exc is None:
             each.exc = ast.copy_location(ast.Name(ERROR, ast.Load()), each)

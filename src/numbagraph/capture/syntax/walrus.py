@@ -13,7 +13,7 @@ Comprehension = ast.ListComp | ast.GeneratorExp
 
 
 def reads(nodes: ast.AST | Sequence[ast.AST]) -> Counter[str]:
-    """How often names are read."""
+    """The number of times that names are read."""
     found = [each.id for each in walk(nodes) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     return Counter(found)
 
@@ -31,7 +31,7 @@ def without_assignments(node: Comprehension) -> None:
 
 
 def taken_out(expression: ast.expr, done: list[ast.comprehension]) -> ast.expr:
-    """An expression that reads what loops of one step have assigned before."""
+    """Return an expression that reads the variables which loops of one step have assigned before."""
     found = list(evaluated(expression))
     reading = Reading(found)
     for each in found:
@@ -69,7 +69,7 @@ def evaluated(node: ast.AST) -> Iterator[ast.NamedExpr]:
 
 
 class Reading(ast.NodeTransformer):
-    """Reads what some assignments have assigned."""
+    """Replaces some assignments by reads of their variables."""
 
     def __init__(self, done: Sequence[ast.NamedExpr]) -> None:
         self.done = done

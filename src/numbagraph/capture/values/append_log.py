@@ -1,4 +1,4 @@
-"""What a step of a loop appends to a list from outside, on all of its paths or on some."""
+"""The elements that a step of a loop appends to a list from outside, on all of its paths or on some."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ class _Missing:
 
 
 MISSING = _Missing()
-"""In place of an element that was not appended on the path that was taken."""
+"""The placeholder for an element that was not appended on the path that was taken."""
 
 
 class Appended(list[Any], OnlyTraced):
-    """In the body of a loop: what one step appends to a list from outside."""
+    """The elements that one step of a loop appends to a list from outside, in place of the list in the loop's body."""
 
     advice = "begin with the list before the loop or the branch that appends to it"
 
     def __init__(self, elements: Iterable[Any] = (), to: object = None) -> None:
         super().__init__(elements)
         self.to = to
-        """What stands for the list: one with the same elements, but to another list, is another variable's value."""
+        """The record of the list: with the same elements, but another list's record, this is the value of another
+        variable."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise CaptureError(
@@ -50,20 +51,21 @@ class Appended(list[Any], OnlyTraced):
 
 
 class Several:
-    """What the steps of an inner loop append to a list, as one element of what a step of the outer loop does."""
+    """The elements that the steps of an inner loop append to a list, as one element of those that an outer step
+    appends."""
 
     __slots__ = ("are_pythons", "array", "mask")
 
     def __init__(self, array: Value, mask: Value | None, are_pythons: bool) -> None:
         self.array = array
         self.mask = mask
-        """Which rows were appended, if not all were."""
+        """A mask of the rows that were appended; None if all were."""
         self.are_pythons = are_pythons
-        """Whether these are numbers of Python's."""
+        """Whether the elements are numbers of Python's."""
 
 
 class Grown:
-    """The same as a node of a tree, for what takes a variable apart."""
+    """The pytree node of an `Appended` list, by which a variable is taken apart."""
 
     __slots__ = ("elements", "to")
 
@@ -73,7 +75,7 @@ class Grown:
 
 
 class Outgrown(OnlyTraced):
-    """In place of the elements of a list that a loop has appended to: a longer one has them now."""
+    """A placeholder for the elements of a list that a loop has appended to: a longer list has them now."""
 
     advice = "return the list to which the loop has appended"
 
@@ -85,7 +87,7 @@ class Outgrown(OnlyTraced):
 
     def __init__(self, kept: Any = None) -> None:
         self.kept = kept
-        """What stands for the list under each of its names; None where only its variable knows the longer one."""
+        """The longer list, under each of the old one's names; None where only the variable of the loop has it."""
 
 
 def outgrown() -> LengthsNeeded:
@@ -97,7 +99,7 @@ def outgrown() -> LengthsNeeded:
 
 
 def resolved(thing: Any) -> Any:
-    """What stands for a list whose length is traced; anything else is itself."""
+    """Return the list of traced length that a Python list stands for; any other object is returned as it is."""
     if type(thing) in (list, collections.deque) and len(thing) == 1 and type(thing[0]) is Outgrown and thing[0].kept:
         return thing[0].kept
     return thing

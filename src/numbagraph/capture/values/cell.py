@@ -51,7 +51,7 @@ class Cell(OnlyTraced):
             self.array, self.is_weak = Tracer(registry["asarray"](number)).copy(), number.type.weak
 
     def write(self, value: Any) -> None:
-        """Assign in a loop or a branch."""
+        """Assign to the variable in a loop or a branch."""
         number = as_value(to_value(value)) if is_number(value) else None
         if self.array is None or number is None or number.ndim:
             raise CaptureError(

@@ -37,30 +37,30 @@ Function = Callable[..., Any]
 
 
 def in_region() -> bool:
-    """Whether what happens now does so in a loop or a branch of the program, rather than once."""
+    """Whether the code being traced is that of a loop or a branch of the program, rather than run once."""
     return active.scope is not None and active.scope.journal is not None
 
 
 class Containers:
-    """The lists and dicts among variables: a branch or a body changes copies of them, and once it is known what these
-    become, they are changed."""
+    """The lists and dicts among variables: a branch or a body changes copies of them, and the originals are changed
+    once the results are known."""
 
     def __init__(self, state: State, carried: Ends | None = None) -> None:
         self.state = state
         self.carried = carried
-        """What variables are at the end of a step, with which the next one begins, if there is one."""
+        """The variables at the end of each step, with which the next one begins; None for branches."""
         self.same = [holds_others(each) or resolved(each) is not each for each in state]
         self.touched: set[int] = set()
         """The variables whose lists and dicts an earlier pass has changed."""
         self.replaced: set[int] = set()
-        """The lists and dicts within others in the place of which there are others now, by identity."""
+        """The lists and dicts within others that have been replaced by others, by identity."""
         self.written: set[int] = set()
-        """Those that have changed."""
+        """The lists and dicts that have changed, by identity."""
         self.outdated: dict[int, Any] = {}
-        """Those from outside that may have changed by other names."""
+        """The lists and dicts from outside that may have changed by other names, by identity."""
 
     def changed_by(self, function: Callable[[State], State], state: State) -> Callable[[], State]:
-        """The function of copies of the variables."""
+        """Return a function without arguments that runs ``function`` on copies of the variables."""
         return lambda: self.run(function, state)
 
     def run(self, function: Callable[[State], State], state: State) -> State:
@@ -88,7 +88,8 @@ class Containers:
         return found
 
     def touch_sources(self, given: State, ends: State) -> None:
-        """What a variable is after a step of a loop changes if the variable does in the next one, and so on."""
+        """Mark the variables whose lists become, after a step of a loop, the lists of variables that a later step
+        changes."""
         sources = {
             number: source
             for number, end in enumerate(ends)
@@ -102,7 +103,7 @@ class Containers:
                 source = sources.get(source)
 
     def note_changes(self, held: Sequence[tuple[Any, Any, dict[Any, Any]]]) -> None:
-        """Note of which copies the function has changed what they hold, and which lists and dicts are elsewhere now."""
+        """Note the lists and dicts whose copies the function has changed, and those that are in other places now."""
         originals = {id(copy): old for old, copy, _ in held}
         for old, copy, before in held:
             now = contents(copy)
@@ -114,7 +115,8 @@ class Containers:
                 }
 
     def after(self, variables: State) -> list[Any]:
-        """The variables behind the loop or the branch, with the lists and dicts that they were before."""
+        """Return the variables behind the loop or the branch, with the lists and dicts that they were before, changed
+        in place."""
         if has_shared(self.state, set()) and not all(map(is_unchanged, self.state, variables)):
             raise CaptureError(
                 f"a list or a dict that two variables or places share changes in a loop or a branch on traced values: "
@@ -128,7 +130,7 @@ class Containers:
         ]
 
     def updated(self, old: Any, new: Any) -> Any:
-        """A container, changed into what another one holds."""
+        """Change a container in place to hold the elements of another one, and return it."""
         kind = type(old)
         if id(old) in self.replaced:
             may_be_any = self.carried is not None and not self.written.isdisjoint(self.replaced)
@@ -155,7 +157,7 @@ class Containers:
 
 
 def held_in(state: Sequence[Any], given: Sequence[Any]) -> Iterator[tuple[Any, Any, dict[Any, Any]]]:
-    """The lists and dicts in variables, with the copies that a region is given of them and what these hold."""
+    """The lists and dicts in variables, with the copies that a region is given of them, and the contents of these."""
     for old, copy in zip(state, given, strict=True):
         if holds_others(old) and type(old) is type(copy):
             if not is_tuple(old):
@@ -175,7 +177,7 @@ def left_out(before: Any, now: Any) -> Iterator[Any]:
 
 
 def is_unchanged(old: Any, new: Any) -> bool:
-    """Whether a variable that is or holds lists and dicts is what it was."""
+    """Whether a variable that is or holds lists and dicts is unchanged."""
     if not holds_others(old):
         return True
     if type(old) is not type(new) or len(parts_of(old)) != len(parts_of(new)):
@@ -193,7 +195,7 @@ def tuple_of(kind: Any, parts: list[Any]) -> Any:
 
 
 def copied(thing: Any) -> Any:
-    """A variable, with lists and dicts of its own."""
+    """Return a variable with copies of the lists and dicts in it."""
     kind = type(thing)
     if resolved(thing) is not thing:
         return thing
@@ -230,7 +232,7 @@ def require_own(holder: Any) -> None:
 
 
 def note_bound(holders: Sequence[Any]) -> None:
-    """Note of lists and dicts that two variables may be one from now on: nobody knows which of them a change would
+    """Note lists and dicts that two variables may share from now on: it is not known which of them a change would
     reach."""
     trace = current_trace()
     if trace is not None:
@@ -257,7 +259,7 @@ _CHANGING = frozenset(
 
 
 def refuse_once(name: str) -> None:
-    """Refuse a call that changes something, in a loop or a branch."""
+    """Raise for a call that changes something, in a loop or a branch: Python would make it once, during tracing."""
     raise CaptureError(
         f"{name} in a loop or a branch on traced values: Python would do it once, while the function is traced"
         f"\n  at {user_source()}"
@@ -279,7 +281,7 @@ def refuse_change(method: Any) -> None:
 
 
 def made(container: Any) -> Any:
-    """A list, dict or set that was made here, in this body or branch."""
+    """Note that a list, dict or set was made here, in this body or branch, and return it."""
     scope = active.scope
     if in_region() and scope is not None:
         scope.journal.made[id(container)] = container
@@ -289,7 +291,7 @@ def made(container: Any) -> Any:
 
 
 def made_whole(container: Any) -> Any:
-    """The same with all lists and dicts in it."""
+    """Note that a container, with all lists and dicts in it, was made here, and return it."""
     if holds_others(container):
         made(container)
         for each in parts_of(container):
@@ -298,12 +300,13 @@ def made_whole(container: Any) -> Any:
 
 
 def made_if_list(found: Any) -> Any:
-    """What an operator or a function has given, which is a new list if it is one."""
+    """Return the result of an operator or a function; note that it was made here if it is a list, which is a new
+    one."""
     return made(found) if type(found) is list else found
 
 
 def note_change(holder: Any) -> None:
-    """Note that a loop or a branch makes a list longer or shorter, of which it may have a copy."""
+    """Note that a loop or a branch makes a list, or its copy of one, longer or shorter."""
     trace, holder = current_trace(), originals_of(holder)[-1]
     if trace is not None and type(holder) in (list, collections.deque):
         trace.changed[id(holder)] = holder

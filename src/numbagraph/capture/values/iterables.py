@@ -1,4 +1,4 @@
-"""What a loop on traced values runs over: a number of elements, and the element of each step."""
+"""The iterables of loops on traced values: a number of elements, and the element of each step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Function = Callable[..., Any]
 
 
 def whole_number(number: Any) -> Value:
-    """An integer of Python's, from what `range` is given."""
+    """Return an argument of `range` as an integer of Python's."""
     value = as_value(to_value(number))
     if value.ndim or value.dtype.kind not in "iub":
         raise CaptureError(f"range takes integers, not {value.type}\n  at {user_source()}")
@@ -63,8 +63,8 @@ class Range(Lazy):
         self._outside = Tracer(self.start), Tracer(self.step)
 
     def count(self) -> Value:
-        """The number of elements. Of ranges with steps of 1 it is a difference, which must be an integer of 64 bits; of
-        others it is found without one, and the largest integer where there are more."""
+        """The number of elements. For steps of 1 it is a difference, which must be an integer of 64 bits; for others it
+        is computed without one, and is the largest integer where there are more elements."""
         step = known(self.step)
         if step in (1, -1):
             low, high = (self.start, self.stop) if step == 1 else (self.stop, self.start)
@@ -79,7 +79,7 @@ class Range(Lazy):
         return shapes.as_value(distant_length(self.start, self.stop, self.step)[0])
 
     def has(self, element: Any) -> Tracer:
-        """Whether a number is one of the range."""
+        """Whether the range contains a number."""
         found = as_value(to_value(element))
         distance = registry["subtract"](found, self.start)
         step = registry["floor_divide"](distance, self.step)
@@ -111,7 +111,7 @@ class Rows(Lazy):
         return self.array[number]
 
     def walked(self) -> Rows:
-        """What a loop runs over."""
+        """Return the iterable for a loop over the rows."""
         return self
 
 
@@ -164,7 +164,8 @@ class Zipped(Once):
             self._require_one_length()
 
     def _require_one_length(self) -> None:
-        """Python raises the error behind the last common element, which a loop with `break` may not reach."""
+        """Raise unless all lengths are equal. Python raises after the last common element, which a loop with `break`
+        may not reach."""
         first = self.inner[0].count()
         for number, each in enumerate(self.inner[1:], 2):
             others = "argument 1" if number == 2 else f"arguments 1-{number - 1}"
@@ -188,7 +189,7 @@ class Zipped(Once):
 
 
 class Mapped(Lazy):
-    """What a generator without conditions makes of an iterable's elements."""
+    """The elements of an iterable as a generator without conditions maps them."""
 
     def __init__(self, inner: Any, element: Function) -> None:
         self.inner = inner
@@ -197,7 +198,7 @@ class Mapped(Lazy):
 
 
 class Endless(Lazy):
-    """Elements without an end, beside others."""
+    """Endless elements, for a loop that also takes elements of finite iterables."""
 
     kind = "an iterator without an end"
 
@@ -206,7 +207,7 @@ class Endless(Lazy):
 
 
 class Counting(itertools.count):  # type: ignore[type-arg]
-    """``itertools.count``, of which is known where it began."""
+    """``itertools.count`` with its start and step, which may be traced."""
 
     def __new__(cls, start: Any, step: Any) -> Self:
         is_known = not any(isinstance(each, Tracer) for each in (start, step))
@@ -230,7 +231,7 @@ class Repeating(itertools.repeat):  # type: ignore[type-arg]
 
 
 class Cycling(itertools.cycle):  # type: ignore[type-arg]
-    """``itertools.cycle``, of which is known what it repeats."""
+    """``itertools.cycle`` with the iterable that it repeats, which may be traced."""
 
     def __new__(cls, held: Any) -> Self:
         is_known = traced_iterable(held) is None
@@ -258,7 +259,7 @@ class Reversed(Once):
 
 
 class Generated(Once):
-    """A generator: what an iterable holds, if ``test`` holds of it, and made into an ``element``."""
+    """A generator of ``element(each)`` for the elements of an iterable for which ``test`` holds."""
 
     kind = "a generator"
 
@@ -272,7 +273,7 @@ class Generated(Once):
 
 
 def require_known(thing: Any) -> None:
-    """Raise for such a list, which some other variable still is."""
+    """Raise for a container that a loop or a branch may have changed by the name of another variable."""
     if type(thing) in (list, dict, deque) and thing:
         first = next(iter(thing))
         if type(first) is Outgrown and first.kept is None:
@@ -287,7 +288,7 @@ KINDS = (Range, Rows, Enumerated, Zipped, Reversed)
 
 
 def traced_iterable(thing: Any) -> Any:
-    """What a loop runs over, if its length or its elements are traced; otherwise None."""
+    """Return the iterable of a loop if its length or its elements are traced; otherwise None."""
     require_known(thing)
     if isinstance(thing, KINDS):
         return thing.walked() if isinstance(thing, Rows) else thing
@@ -295,7 +296,8 @@ def traced_iterable(thing: Any) -> Any:
 
 
 def as_iterable(thing: Any) -> Any:
-    """The same of anything that can be one, such as a range of known numbers or an array from outside."""
+    """Return the iterable of a loop in a form with traced positions, also for known numbers or an array from
+    outside."""
     found = traced_iterable(thing)
     if found is not None:
         return found

@@ -1,4 +1,4 @@
-"""Truth values that are known in a region, since its condition says so, or a check before."""
+"""Truth values that are known in a region, from its condition or an earlier check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numbagraph.tracing.trace import active
 
 @contextmanager
 def assumed(test: Value, holds: bool) -> Iterator[None]:
-    """Inside, a condition holds, or does not."""
+    """Assume inside the block that a condition holds, or does not."""
     scope = active.scope
     assert scope is not None
     before = scope.facts
@@ -24,14 +24,14 @@ def assumed(test: Value, holds: bool) -> Iterator[None]:
 
 
 def learn(test: Value, holds: bool) -> None:
-    """From now on a condition holds, or does not, in this region and in those inside."""
+    """Note that a condition holds, or does not, from now on in this region and in those inside."""
     scope = active.scope
     assert scope is not None
     scope.facts = {**scope.facts, **dict(consequences(test, holds))}
 
 
 def consequences(test: Value, holds: bool) -> Iterator[tuple[Value, bool]]:
-    """What is known with a condition."""
+    """The truth values that follow from a condition's, with its own."""
     yield test, holds
     if not isinstance(test, Node):
         return
@@ -46,7 +46,7 @@ def consequences(test: Value, holds: bool) -> Iterator[tuple[Value, bool]]:
 
 
 def known(flag: Value) -> bool | None:
-    """What a flag is, as far as that is known."""
+    """The truth of a flag; None where it is not known."""
     if isinstance(flag, Constant):
         return bool(flag.data)
     scope = active.scope

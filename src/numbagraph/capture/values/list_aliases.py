@@ -1,5 +1,5 @@
-"""Lists and dicts that may be one, as loops and branches on traced values have bound variables to them, or change
-copies of them: once they change by one name, nobody reads them by another one."""
+"""Lists and dicts that may alias each other, since loops and branches on traced values have bound variables to them, or
+change copies of them: once one changes by one name, reads by another name are refused."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def holds_others(thing: Any) -> bool:
 
 
 def contents(container: Any) -> dict[Any, Any]:
-    """What a container holds, by place."""
+    """The elements of a container, by place."""
     if type(container) in LISTS or is_tuple(container):
         return dict(enumerate(container))
     return dict(container if type(container) is dict else vars(container))
 
 
 def paired(one: Any, other: Any) -> list[tuple[Any, Any]]:
-    """What two containers hold at the same places."""
+    """Pairs of the elements that two containers hold at the same places."""
     if type(one) is not type(other) or not holds_others(one):
         return []
     first, second = contents(one), contents(other)
@@ -52,7 +52,7 @@ def parts_of(container: Any) -> list[Any]:
 
 
 def originals_of(holder: Any) -> list[Any]:
-    """A list or a dict, and those outside of which it is a copy."""
+    """A list or a dict, and the ones outside of which it is a copy."""
     found, scope = [holder], active.scope
     while scope is not None and scope.journal is not None:
         found.append(scope.journal.originals.get(id(found[-1]), found[-1]))
@@ -81,7 +81,7 @@ def is_made_here(container: Any) -> bool:
 
 
 class Hidden(OnlyTraced):
-    """In place of an element of a list or a dict, of which a loop or a branch changes a copy."""
+    """A placeholder for an element of a list or a dict that a loop or a branch changes a copy of."""
 
     __slots__ = ()
 
@@ -100,7 +100,7 @@ class Hidden(OnlyTraced):
 
 
 def stand_in(original: Any, copy: Any) -> None:
-    """Note of which lists and dicts a variable's own ones are copies."""
+    """Note the lists and dicts of which a variable's own ones are copies."""
     scope, kind = active.scope, type(original)
     if scope is None or scope.journal is None or not holds_others(original) or not isinstance(copy, kind):
         return
@@ -112,7 +112,7 @@ def stand_in(original: Any, copy: Any) -> None:
 
 
 def hide_originals(copy: Any) -> None:
-    """From now on, until the end of the region where a copy was made, nobody reads what it is a copy of."""
+    """Make the originals of a copy unreadable until the end of the region where the copy was made."""
     if holds_others(copy):
         for each in parts_of(copy):
             hide_originals(each)
@@ -145,7 +145,7 @@ def note_rebound(old: Any, new: Any, has_changed: bool) -> None:
 
 
 def note_aliases(one: Any, other: Any) -> None:
-    """Note that a list or a dict may be another one, which nobody reads any more once this one changes."""
+    """Note that a list or a dict may be another one, which becomes unreadable once this one changes."""
     if one is other or type(one) is not type(other) or not holds_others(one):
         return
     trace = current_trace()
@@ -156,13 +156,13 @@ def note_aliases(one: Any, other: Any) -> None:
 
 
 class Ends:
-    """What variables are at the ends of the branches, or of the steps of a loop."""
+    """The variables at the ends of the branches, or of the steps of a loop."""
 
     def __init__(self) -> None:
         self.found: list[tuple[State, dict[int, Any]]] = []
 
     def note(self, variables: State) -> State:
-        """Note what they are at one of the ends, with what the copies among that are copies of."""
+        """Note the variables at one of the ends, and the originals of the copies among them."""
         scope = active.scope
         if scope is not None and scope.journal is not None and any(map(holds_others, variables)):
             self.found.append((list(variables), dict(scope.journal.originals)))
@@ -175,14 +175,14 @@ class Ends:
                 add_aliases([originals.get(id(end), end), *group])
 
     def note_carried(self, variables: State) -> None:
-        """Note which of those with which a step of a loop begins may be one."""
+        """Note which lists and dicts may be one at the beginning of a step."""
         for ends, _ in self.found:
             for _, group in alike(ends, variables):
                 add_aliases(group)
 
 
 def alike(ends: State, variables: State) -> list[tuple[Any, list[Any]]]:
-    """Lists and dicts at the ends, with what variables have in their places."""
+    """Lists and dicts at the ends, each with the values of variables in its places."""
     groups: dict[int, tuple[Any, list[Any]]] = {}
     pending = list(zip(ends, variables, strict=True))
     while pending:
@@ -202,7 +202,7 @@ def add_aliases(group: Sequence[Any]) -> None:
 
 
 def may_be_one(one: Any, other: Any) -> bool:
-    """Whether nobody knows if two lists or dicts are one."""
+    """Whether two lists or dicts may be one."""
     trace = current_trace()
     pairs = itertools.permutations((*originals_of(one), *originals_of(other)), 2)
     return trace is not None and any(
@@ -212,8 +212,8 @@ def may_be_one(one: Any, other: Any) -> bool:
 
 
 def outdate_aliases(holder: Any, *, and_copies: bool = True) -> None:
-    """Let nobody read what a list or a dict that changes may be. What copies of it held before that is known in the
-    region that changes them."""
+    """Make all lists and dicts unreadable that may be a list or a dict that changes. The contents of their copies
+    before that are known in the region that changes them."""
     trace = current_trace()
     pending = originals_of(holder) if trace is not None and trace.may_alias else []
     seen = set(map(id, pending))
@@ -227,7 +227,7 @@ def outdate_aliases(holder: Any, *, and_copies: bool = True) -> None:
 
 
 def outdate(holder: Any, *, and_copies: bool = True) -> None:
-    """Let nobody read a list or a dict, or a copy of it, as it is not known what it holds; nor those in a tuple."""
+    """Make a list or a dict, and its copies, unreadable, since its contents are not known; those in a tuple, too."""
     if is_tuple(holder):
         for each in filter(holds_others, holder):
             outdate(each, and_copies=and_copies)
@@ -240,14 +240,14 @@ def outdate(holder: Any, *, and_copies: bool = True) -> None:
 
 
 def outgrow(holders: Iterable[Any]) -> None:
-    """Let nobody read lists, of which their variables alone know the longer ones, nor what they may be."""
+    """Make lists unreadable whose longer ones only their variables have, and lists that they may be."""
     for each in holders:
         outdate_aliases(each)
         blank(each)
 
 
 def note_hidden(holder: Any) -> None:
-    """Note what a list or a dict holds that nobody reads until the end of the region."""
+    """Note the contents of a list or a dict that is unreadable until the end of the region."""
     scope, held = active.scope, vars(holder) if is_object(holder) else holder
     assert scope is not None
     scope.journal.hidden.setdefault(id(held), (held, held.copy()))
@@ -255,7 +255,7 @@ def note_hidden(holder: Any) -> None:
 
 
 def blank(holder: Any) -> None:
-    """Let nobody read what a list or a dict holds."""
+    """Replace the contents of a list or a dict by placeholders, so that a read raises."""
     if is_object(holder):
         for name in vars(holder):
             setattr(holder, name, Outgrown())

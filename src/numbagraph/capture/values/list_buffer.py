@@ -1,6 +1,6 @@
 """Lists that loops and branches on traced values read, make longer and make shorter: arrays with room for more
-elements, and the places where the list begins and ends, which are storage. Whoever has the list sees what happens to
-it, under any name."""
+elements, and the places where the list begins and ends, which are storage. Changes are seen under any name of the
+list."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, apply, to_value, user_source
 
 SPARE = 64
-"""For how many more elements than arguments have there is room at first."""
+"""The number of elements, beyond those of arguments, for which there is room at first."""
 
 
 class Wider(CaptureError):
-    """An element is of another type than those before: the list is made once more, for both."""
+    """An error for an element of another type than those before: the function is traced again, with a list for both."""
 
 
 class Elements:
-    """Of which types the elements of a list are, as far as is known."""
+    """The types of the elements of a list, as far as they are known."""
 
     def __init__(self, what: str = "a list that a loop or a branch on traced values changes") -> None:
         self.what = what
@@ -48,7 +48,7 @@ class Elements:
         self.shapes: list[tuple[Any, ...]] = []
 
     def admit(self, element: Any) -> tuple[list[Value], bool]:
-        """The parts of an element, and whether other types are known now than before."""
+        """Return the parts of an element, and whether it has widened the known types."""
         leaves, spec = flatten(optree.tree_map(required, element, none_is_leaf=True))  # type: ignore[arg-type]
         bad = next((each for each in leaves if not is_number(each)), None)
         if bad is not None or not leaves or self.has_lists(element):
@@ -93,12 +93,12 @@ class Elements:
 
 
 class Named(NamedTuple):
-    """What a list is in Python."""
+    """The Python class of a list: a list or a deque, with its greatest length."""
 
     name: str
-    """What Python calls it in errors: list or deque."""
+    """The name of the class in errors: list or deque."""
     most: int | None
-    """How many elements it holds at most; it loses its first ones."""
+    """The greatest number of elements; beyond it, the first ones are lost. None for no limit."""
 
     @classmethod
     def of(cls, held: Any) -> Named:
@@ -131,7 +131,7 @@ class Buffered(Stacked):
 
     @classmethod
     def of_stacked(cls, held: Stacked, known: Elements) -> Buffered:
-        """The same elements as a list whose length was known to be lasting."""
+        """Return a list with room that has the elements of one whose length had been taken to stay."""
         array, count = held.array, held.count()
         are_pythons = held.kept.are_pythons
         first = placeholder(ArrayType(array.dtype, array.value.shape[1:], weak=are_pythons and array.ndim == 1))
@@ -156,7 +156,7 @@ class Buffered(Stacked):
 
     @property
     def array(self) -> Any:  # type: ignore[override]
-        """Its elements as they are now."""
+        """The elements as they are now."""
         if self.spec is None:
             return Tracer(as_value(to_value(np.zeros(0))))
         if not self.spec.is_leaf():
@@ -172,7 +172,7 @@ class Buffered(Stacked):
         return [each[first:end].copy() for each in self.stores]
 
     def table(self) -> Any:
-        """What `np.array` makes of it."""
+        """The array that `np.array` makes of the list."""
         if self.spec is None or self.spec.is_leaf():
             return self.array
         if any(self.known.shapes) or self.spec.num_nodes != self.spec.num_leaves + 1:
@@ -214,7 +214,7 @@ class Buffered(Stacked):
         return self.stores[0][Tracer(self.place(key))]
 
     def place(self, key: Any, message: str = "") -> Value:
-        """Where an element lies in the arrays."""
+        """The place of an element in the arrays."""
         position, count = whole_number(key), self.count()
         if not isinstance(position, Constant):
             negative = registry["less"](position, 0)
@@ -310,7 +310,7 @@ class Buffered(Stacked):
         self.close_up(self.place(key, f"{self.named.name} assignment index out of range"))
 
     def close_up(self, place: Value) -> None:
-        """Take an element out."""
+        """Remove an element, and close the gap."""
         every = self.places()
         self.move(every + (every >= Tracer(place)))
         self.end[...] = Tracer(registry["add"].bind(held_by(self.end), weak_constant(-1)))
@@ -368,7 +368,7 @@ class Buffered(Stacked):
         return apply(registry["arange"], Tracer(shapes.as_value(self.room)))
 
     def move(self, sources: Any) -> None:
-        """Let each place hold what lies at another one."""
+        """Move elements: each place takes the element at its source."""
         last = Tracer(registry["subtract"](self.room, 1))
         sources = np.clip(sources, 0, last)
         for each in self.stores:
@@ -391,14 +391,14 @@ def storage(start: int) -> Any:
 
 
 def held_by(place: Any) -> Value:
-    """What a storage holds."""
+    """The integer in a storage."""
     found: Value = registry["cast"].bind(as_value(to_value(place[()])), dtype=INT64, weak=True)
     return found
 
 
 def room_for(held: int, steps: Value | None) -> Value:
-    """For how many elements there is room: as many as arguments have, and some more. Where that is not enough, the
-    call fails, and the function is traced once more with more."""
+    """The number of elements for which there is room: as many as arguments have, and some more. Where that is not
+    enough, the call fails, and the function is traced again with more room."""
     trace = current_trace()
     assert trace is not None
     # how many a mask selects is known too late for the length of an array that loops and branches carry

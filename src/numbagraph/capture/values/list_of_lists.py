@@ -40,7 +40,8 @@ def number_at(array: Any, place: Any) -> Tracer:
 
 
 def require_rows(holder: Any) -> None:
-    """Raise where a traced place is asked of Python's lists in a list: they are made once more, as `Lists`."""
+    """Raise where Python's list of lists is read at a traced place: the function is traced again, with `Lists` in its
+    place."""
     place = place_of(holder)
     if place is not None:
         Types(place, "rows", WHAT).begin()
@@ -121,14 +122,14 @@ class Row(Stacked, Picked):
         return self.listed().array
 
     def listed(self) -> Any:
-        """The elements as a list of their own."""
+        """Return the elements as a list of their own."""
         return converted(list)(self.steps())
 
     def table(self) -> Any:
         return self.listed().table()
 
     def steps(self) -> Any:
-        """What a loop runs over."""
+        """Return the iterable for a loop over the elements."""
         return converted(linked_rows.walked)(self)
 
     def count(self) -> Value:
@@ -147,7 +148,7 @@ class Row(Stacked, Picked):
         return self.holder.pool.read(whole_number(place))
 
     def place(self, key: Any) -> Tracer:
-        """Where an element lies."""
+        """The place of an element."""
         count, number = self.count(), whole_number(key)
         if self.holder.pool.spec is None:
             self.holder.pool.require(False, "list index out of range")
@@ -224,7 +225,8 @@ class Row(Stacked, Picked):
 
 
 class Nested:
-    """Lists in a list as a result: to which of them each element belongs, their lengths, and the elements' parts."""
+    """A list of lists as a result: the number of each element's list, the lengths of the lists, and the elements'
+    parts."""
 
     def __init__(self, arrays: list[Any], data: tuple[Any, tuple[bool, ...]]) -> None:
         self.arrays, self.data = arrays, data

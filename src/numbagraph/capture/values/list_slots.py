@@ -1,5 +1,6 @@
 """Variables that steps or branches bind to other lists (``prev = cur``), of any length: each has an array with room of
-its own, into which the list is copied that it is bound to at the end of a step. Nobody else may have that list then."""
+its own, into which the list that it is bound to at the end of a step is copied. No other variable may have that list
+then."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ State = Sequence[Any]
 
 
 class Fixed(ListNeeded):
-    """What a variable is bound to in a loop or a branch changes, which may bind it to another list."""
+    """An error for a change of a list that a variable holds which a loop or a branch may bind to another list."""
 
     def __init__(self, slot: Slot, text: str) -> None:
         super().__init__(text)
@@ -41,7 +42,7 @@ class Fixed(ListNeeded):
 
 
 def _changing(name: str) -> Callable[..., Any]:
-    """A method that changes a list, of one that nobody reads by another name."""
+    """Return a method that changes a list, after a check that the list is read by no other name."""
 
     def change(self: Slot, *args: Any, **named: Any) -> Any:
         self.require_own()
@@ -52,12 +53,12 @@ def _changing(name: str) -> Callable[..., Any]:
 
 
 class Slot(Buffered):
-    """What a variable is bound to. Whoever has the list that it was at first sees no change, so it is only read, unless
-    nobody may read that one as long as there is the slot."""
+    """The list that a variable is bound to. Other names of the variable's first list would not see a change, so the
+    slot is only read, unless that list is unreadable as long as the slot exists."""
 
     is_own = False
     is_stale = False
-    """Whether the variable may be bound to another list since, which lies in the same arrays."""
+    """Whether the variable may have been bound to another list since, which lies in the same arrays."""
     _end: Tracer
 
     @property
@@ -74,21 +75,21 @@ class Slot(Buffered):
         self._end = value
 
     def shares(self, other: Any) -> bool:
-        """Whether two lie in the same arrays."""
+        """Whether two slots lie in the same arrays."""
         return isinstance(other, Slot) and other._end is self._end
 
     def renewed(self) -> Slot:
-        """The same for what a loop or a branch does to the variable; nobody reads this one from now on."""
+        """Return a slot on the same arrays for the changes of a loop or a branch, and make this one unreadable."""
         found = Slot.__new__(Slot)
         vars(found).update(vars(self))
         self.is_stale = True
         return found
 
     originals: Sequence[Any] = ()
-    """The list that the variable was bound to at first, and those outside of which it is a copy."""
+    """The list that the variable was bound to at first, and the ones outside of which that is a copy."""
 
     def bound_in(self, state: State) -> set[int]:
-        """Which variables have that list."""
+        """The numbers of the variables that have the first list."""
         return {number for number, each in enumerate(state) if any(resolved(each) is one for one in self.originals)}
 
     def require_own(self) -> None:
@@ -105,7 +106,7 @@ class Slot(Buffered):
     __setitem__, __delitem__ = map(_changing, ("__setitem__", "__delitem__"))
 
     def become(self, contents: Contents) -> None:
-        """Hold other elements."""
+        """Replace the elements by others."""
         contents.admit(self)
         self.require_room(registry["less_equal"](contents.length, self.room))
         for store, column in zip(self.stores if contents.columns else (), contents.columns, strict=True):
@@ -115,7 +116,7 @@ class Slot(Buffered):
 
 
 class Varying(Slot):
-    """A vector whose length changes from step to step, of which each step is given a copy."""
+    """A vector whose length changes from step to step, of which each step gets a copy."""
 
     def vector(self) -> Tracer:
         found: Tracer = self.columns()[0]
@@ -124,7 +125,7 @@ class Varying(Slot):
 
 
 def with_vectors(state: State) -> list[Any]:
-    """The variables as a step is given them."""
+    """Return the variables as a step gets them, with copies of vectors in place of their slots."""
     return [each.vector() if isinstance(each, Varying) else each for each in state]
 
 
@@ -135,7 +136,7 @@ class Contents(NamedTuple):
     columns: list[Any]
     """An array for each part of the elements; none where there are no elements."""
     examples: list[Any]
-    """Elements of each of the types that there are."""
+    """One element of each of the types that occur."""
 
     @classmethod
     def of(cls, held: Any) -> Contents:
@@ -155,7 +156,7 @@ class Contents(NamedTuple):
         return cls(weak_constant(len(held)), columns, list(held))
 
     def admit(self, slot: Slot) -> None:
-        """Raise where a slot cannot hold such elements, so that it is made once more, for both."""
+        """Raise where a slot cannot hold such elements: the function is traced again, with a slot for both types."""
         for each in self.examples:
             slot.parts_of(each)
         if any(slot.known.shapes):
@@ -180,21 +181,21 @@ class Rebound:
 
     def __init__(self, *, may_begin: bool = False) -> None:
         self.numbers: set[int] = set()
-        """Those that were found to be."""
+        """The numbers of the variables that were found to be bound to other lists."""
         self.may_begin = may_begin
-        """Whether these may be bound to nothing before, as both paths bind them."""
+        """Whether these may be undefined before, since both paths bind them."""
         self.slots: dict[int, Slot] = {}
-        """Of those that were bound to nothing before."""
+        """The slots of variables that were undefined before."""
         self.changed: set[int] = set()
-        """Those that some path binds to anything else."""
+        """The numbers of the variables that some path binds to another object."""
         self.ends = Ends()
         self.shared: dict[int, Any] = {}
-        """What others are bound to that has been made elsewhere, so that another variable may be the same."""
+        """The objects made elsewhere that other variables are bound to, and share, by the variables' numbers."""
 
     def noted(self, variables: list[Any], before: State, touched: Collection[int]) -> list[Any]:
-        """The variables after the loop or the branch. Those that may be one with others are noted, and what they were
-        before, which they may still be: it cannot change under another name, nor be read under one once it may have
-        changed."""
+        """Return the variables after the loop or the branch. Note those that may be one with others, and their former
+        values, which they may still be: these cannot change under another name, nor be read under one once they may
+        have changed."""
         for number, each in self.shared.items():
             note_bound(originals_of(each))
             note_bound([variables[number]])
@@ -210,13 +211,13 @@ class Rebound:
 
 
 def renewed(state: State) -> list[Any]:
-    """The variables of a loop or a branch: what else holds their lists is not read any more."""
+    """Return the variables of a loop or a branch with renewed slots, and make the old slots unreadable."""
     return [each.renewed() if isinstance(each, Slot) else each for each in state]
 
 
 def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[State], State]:
-    """What a step or a branch makes of its variables, with those in slots that begin in one. Variables that are bound
-    to other lists and are in none are noted in `rebound`."""
+    """Return ``run``, a step or a branch, as a function that copies the lists of variables that begin in slots into
+    these. Note other variables that it binds to other lists in ``rebound``."""
 
     def function(given: State) -> State:
         for each in given:
@@ -269,7 +270,7 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
 
 
 def times_held(held: Any, variables: State) -> int:
-    """How often a list is found in variables."""
+    """The number of times that a list is found in variables."""
     count, pending, seen = 0, list(variables), set()
     while pending:
         each = resolved(pending.pop())
@@ -302,12 +303,12 @@ def is_array(thing: Any) -> bool:
 
 
 def can_be_hidden(held: Any) -> bool:
-    """Whether a variable's list can be kept from all who may have it by another name."""
+    """Whether the list of a variable can be made unreadable by its other names."""
     return held is UNDEFINED or (type(held) is list and is_made_here(held))
 
 
 def freed(slot: Slot, held: Any) -> Any:
-    """The list to which a variable is bound in the end, which may change if nobody has the one it was at first."""
+    """Return the list to which a variable is bound in the end, which may change if its first list has no other name."""
     if isinstance(slot, Varying):
         return slot.vector()
     held = resolved(held)

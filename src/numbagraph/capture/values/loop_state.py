@@ -23,7 +23,7 @@ NUMBERS = (bool, int, float, complex)
 
 
 class Parts(NamedTuple):
-    """A variable, taken apart."""
+    """A variable, taken apart into leaves and a structure."""
 
     leaves: list[Any]
     spec: optree.PyTreeSpec
@@ -34,12 +34,12 @@ class Parts(NamedTuple):
 
     @property
     def is_absent(self) -> bool:
-        """Whether it is undefined, or is or holds None."""
+        """Whether the variable is undefined, or is or holds None."""
         leaves: list[Any] = optree.tree_leaves(self.whole(), none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]
         return any(each is None or each is UNDEFINED for each in leaves)
 
     def whole(self) -> Any:
-        """The variable, of the same parts."""
+        """Return the variable, put together again."""
         return optree.tree_unflatten(self.spec, self.leaves)
 
 
@@ -83,14 +83,14 @@ def kind_of(leaf: Any) -> str:
 
 
 class Kind(NamedTuple):
-    """The dtype in which values meet."""
+    """The dtype to which values of several paths are converted."""
 
     dtype: np.dtype
     weak: bool
 
 
 def joined(one: Kind, other: Kind) -> Kind:
-    """The dtype of a variable that has either: as NumPy would promote them."""
+    """The dtype of a variable that may have either dtype: NumPy's promotion of both."""
     if one.weak and other.weak:
         return Kind(np.result_type(one.dtype, other.dtype), True)
     strong = [each.dtype for each in (one, other) if not each.weak]

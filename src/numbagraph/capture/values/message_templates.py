@@ -1,4 +1,4 @@
-"""Texts of errors and prints, made when the numbers are known that they speak of."""
+"""Templates of the texts of errors and prints, which are filled once their numbers are known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numbagraph.tracing.errors import OnlyTraced, user_source
 
 
 class Template(Protocol):
-    """How a text is made of values, as `str.format` makes it."""
+    """A template that makes a text of values, as `str.format` does."""
 
     def format(self, /, *values: Any) -> str: ...
 
@@ -43,14 +43,14 @@ class Nested(Struct):
 
     outer: Template
     inner: tuple[tuple[Template | None, int], ...]
-    """Of each value its own template, if it is a text, and how many values make it."""
+    """For each value, its own template if it is a text, and the number of values that make it."""
 
     def format(self, /, *values: Any) -> str:
         return self.outer.format(*own_values(self.inner, values))
 
 
 def own_values(inner: Sequence[tuple[Template | None, int]], values: Sequence[Any]) -> list[Any]:
-    """Values, of which some are made of several by a template."""
+    """Combine several values to one text where a value has a template."""
     rest = iter(values)
     found = []
     for template, count in inner:
@@ -103,7 +103,7 @@ class Text(OnlyTraced):
 
 
 def taken_apart(value: Any) -> tuple[tuple[Template | None, int], tuple[Any, ...]]:
-    """The template of a text and how many values it takes, and these."""
+    """Return the template of a text and the number of values that it takes, and these values."""
     if isinstance(value, Text):
         return (value.template, len(value.values)), value.values
     return (None, 1), (value,)

@@ -1,4 +1,4 @@
-"""Objects whose attributes a loop or a branch on traced values assigns to: as trees of their attributes."""
+"""Objects whose attributes a loop or a branch on traced values assigns to, as trees of their attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import library_of
 
 DEPTH = 4
-"""How deep objects may lie in each other."""
+"""The depth up to which objects may be nested."""
 _VALUES = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, range)
 
 
@@ -54,14 +54,14 @@ def is_held(thing: Any, depth: int) -> bool:
 
 
 def with_attributes(kind: Any, attributes: dict[str, Any]) -> Any:
-    """An object of a class."""
+    """Return an object of a class, with given attributes."""
     made = kind.__new__(kind)
     vars(made).update(attributes)
     return made
 
 
 class Attributes:
-    """An object as a node of a tree, for what takes a variable apart. All else sees a leaf."""
+    """The pytree node of an object, by which a variable is taken apart. All other code sees a leaf."""
 
     __slots__ = ("kind", "names", "values")
 
@@ -76,14 +76,15 @@ class Holder(Protocol):
 
 
 class Picked:
-    """One thing of a holder, such as one of several lists, picked by a number."""
+    """An element that a number picks from a holder (`holder.at`), such as one of several lists."""
 
     holder: Holder
     number: Tracer
 
 
 class Numbered:
-    """The same as a node of a tree, for what takes a variable apart: it is another one where the number is."""
+    """The pytree node of a `Picked` element, by which a variable is taken apart: with another number it is another
+    element."""
 
     __slots__ = ("holder", "number")
 

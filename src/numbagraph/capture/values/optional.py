@@ -32,14 +32,14 @@ class _Undefined:
 
 
 UNDEFINED = _Undefined()
-"""In place of a variable that nothing has been assigned to."""
+"""The placeholder for the value of a variable that has not been assigned."""
 
 
 class Possibly(OnlyTraced):
     """A value where the traced number ``present`` is true; elsewhere ``absent``, which is None or `UNDEFINED`.
 
-    What is None on some paths is an operand like others: each use requires that it is not None, unless a condition
-    around it says so. A branch asks ``variable is None``.
+    A value that is None on some paths is an operand like others: each use requires that it is not None, unless a
+    condition around it says so. A branch may test ``variable is None``.
     """
 
     __slots__ = ("absent", "present", "value")
@@ -126,7 +126,7 @@ _install_operators()
 
 
 def present(thing: Possibly, error: type[Exception], message: str) -> Any:
-    """The value, with an error of the program where it is absent."""
+    """Return the value, and let the program raise an error where it is absent."""
     found = known_flag(thing.present)
     raised = Raised(error, (message,))
     if found is False:
@@ -137,14 +137,14 @@ def present(thing: Possibly, error: type[Exception], message: str) -> Any:
 
 
 def required(thing: Any) -> Any:
-    """What is used as a number or an array: it is not None."""
+    """Return a value that is used as a number or an array; where it is None, the program raises TypeError."""
     while isinstance(thing, Possibly):
         thing = present(thing, TypeError, "None where a number or an array is needed")
     return resolved(thing)
 
 
 def required_in(tree: Any) -> Any:
-    """The same of each leaf, and of lists whose lengths are traced."""
+    """Apply `required` to each leaf of a tree, and to lists whose lengths are traced."""
     if type(tree) in (tuple, dict):
         items = tree.items() if type(tree) is dict else enumerate(tree)
         other = {key: resolved(each) for key, each in items}
@@ -169,12 +169,12 @@ def is_present(thing: Possibly) -> Any:
 
 
 def weak_truth(value: Value) -> Value:
-    """A truth value as one of Python's."""
+    """Return a truth value as one of Python's."""
     return value if value.type.weak else registry["cast"].bind(value, dtype=BOOL, weak=True)
 
 
 def settled(thing: Any) -> Any:
-    """A variable, without a flag that is known."""
+    """Return a variable without a flag whose truth is known."""
     if isinstance(thing, Possibly):
         found = known_flag(thing.present)
         if found is not None:
@@ -183,7 +183,7 @@ def settled(thing: Any) -> Any:
 
 
 def settled_in(tree: Any) -> Any:
-    """A tree, without flags that are known."""
+    """Return a tree without flags whose truth is known."""
     leaves, spec = flatten(tree)
     if not any(isinstance(each, Possibly) for each in leaves):
         return tree
@@ -194,7 +194,7 @@ def settled_in(tree: Any) -> Any:
 
 
 class Exposed:
-    """The same as a node of a tree, for what takes a variable apart. All else sees a leaf."""
+    """The pytree node of a `Possibly` value, by which a variable is taken apart. All other code sees a leaf."""
 
     __slots__ = ("absent", "present", "value")
 
@@ -255,7 +255,7 @@ def known_flag(flag: Any) -> bool | None:
 
 
 def exposed(tree: Any) -> Any:
-    """A tree with nodes in place of values that may be absent, and of objects."""
+    """Return a tree with pytree nodes in place of values that may be absent, and of objects."""
     tree = settled_in(tree)
     leaves, spec = flatten(tree)
     nodes = list(map(node_of, leaves))
@@ -278,7 +278,8 @@ def node_of(leaf: Any) -> Any:
 
 
 def aligned(one: Any, other: Any) -> tuple[Any, Any]:
-    """Two trees of `Leaf`, with nodes `Exposed` wherever one is absent and the other is not."""
+    """Align two trees of `Leaf`: return both with nodes `Exposed` wherever one of them is absent and the other is
+    not."""
     for absent in (MISSING, UNDEFINED, None):
         if any(is_absent(each, absent) for each in (one, other)) and not (one is absent and other is absent):
             both = [parted(each, absent) for each in (one, other)]
@@ -304,7 +305,7 @@ def aligned(one: Any, other: Any) -> tuple[Any, Any]:
 
 
 def are_lists(one: Any, other: Any) -> bool:
-    """Whether two trees are lists to one of which more was appended than to the other."""
+    """Whether two trees are lists, and more was appended to one than to the other."""
     if any(type(each) not in (list, Grown, Appended) for each in (one, other)):
         return False
     parts = [*elements_of(one), *elements_of(other)]
@@ -318,8 +319,8 @@ def elements_of(held: Any) -> list[Any]:
 
 
 def padded(one: Any, other: Any) -> tuple[Any, Any]:
-    """Two lists, to one of which more was appended in a step of a loop: elements that the other one lacks are missing
-    there."""
+    """Pad two lists, to one of which a step of a loop has appended more: elements that the other one lacks are marked
+    missing there."""
     trace = current_trace()
     if trace is None or trace.loop is None:
         return one, other
@@ -350,11 +351,11 @@ def parted(thing: Any, absent: Any) -> Exposed:
 
 
 def emptied(leaf: Leaf) -> Leaf:
-    """A part in place of one that is absent: nobody uses it."""
+    """Return a placeholder for a part that is absent, whose value is not used."""
     return Leaf(leaf.object, None) if leaf.value is None else Leaf(None, placeholder(leaf.value.type))
 
 
 def placeholder(like: ArrayType) -> Value:
-    """A value of a type, for a variable that is absent."""
+    """Return a value of a type, for a variable that is absent."""
     zero = weak_constant(WEAK_TYPES[like.dtype](0)) if like.weak else convert(weak_constant(0), like.dtype)
     return broadcast_value(zero, like.shape) if like.shape else zero

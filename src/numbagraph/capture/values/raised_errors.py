@@ -20,11 +20,11 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 
 class UserError(Struct):
-    """Makes an error of the user's: of a class, with texts and other arguments."""
+    """A callable that makes an error of the user's: of a class, with texts and other arguments."""
 
     kind: type[Exception]
     parts: tuple[tuple[Template | None, int], ...]
-    """For each argument its template, if it is a text, and how many values it takes."""
+    """For each argument, its template if it is a text, and the number of values that it takes."""
 
     def __call__(self, *values: Any) -> Exception:
         return self.kind(*own_values(self.parts, values))
@@ -39,7 +39,7 @@ _caught = _Caught()
 
 @contextmanager
 def caught() -> Iterator[None]:
-    """What is raised inside is an error of the program, though it is traced outside of any branch."""
+    """Treat errors raised inside as errors of the program, though they are raised outside of any branch."""
     _caught.depth += 1
     try:
         yield
@@ -48,22 +48,22 @@ def caught() -> Iterator[None]:
 
 
 def is_caught() -> bool:
-    """Whether somebody makes an error of the program of what is raised now."""
+    """Whether an error raised now becomes an error of the program."""
     return bool(_caught.depth) or (active.scope is not None and active.scope.journal is not None)
 
 
 class Catcher:
-    """What is told of errors of the program while the body of a ``try`` is traced: here, nobody
-    (`numbagraph.capture.statements.try_except`)."""
+    """An observer of the program's errors while the body of a ``try`` is traced. This one ignores them, others are
+    handlers (`numbagraph.capture.statements.try_except`)."""
 
     def note_node(self, node: Node) -> None:
-        """Note what an operation requires as it runs."""
+        """Note the requirements of an operation."""
 
     def note_loop(self, guards: Sequence[Guard]) -> None:
-        """Note what the steps of a loop require."""
+        """Note the requirements of the steps of a loop."""
 
     def note_branches(self, test: Value, no: Any, yes: Any) -> None:
-        """Note what two branches require."""
+        """Note the requirements of two branches."""
 
 
 class _Catching(threading.local):
@@ -79,7 +79,7 @@ def catcher_here() -> Catcher:
 
 @contextmanager
 def catching(catcher: Catcher) -> Iterator[None]:
-    """What happens inside is told to a catcher alone."""
+    """Report errors of the program inside the block to a catcher alone."""
     collector, before = shapes.current_collector(), _catching.catcher
     watch = collector.watch
     _catching.catcher, collector.watch = catcher, catcher.note_node
@@ -94,7 +94,7 @@ class Unseen(CaptureError):
 
 
 class Elsewhere:
-    """In place of an error that the program raises, for its handler."""
+    """A placeholder for an error that the program raises, which its handler gets."""
 
     def refuse(self, *_: Any) -> NoReturn:
         raise Unseen(
@@ -112,16 +112,16 @@ MARK = "__numbagraph_raised__"
 
 
 def raised_of(error: BaseException) -> Raised | None:
-    """What the program raises, if an error is one that the user's function has raised in a loop or a branch, or one
+    """Return the program's error if ``error`` is one that the user's function has raised in a loop or a branch, or one
     that Python or NumPy raise where they get there: an index that is known to be out of bounds, a division by zero,
-    shapes that do not fit."""
+    shapes that do not fit. None for others."""
     if isinstance(error, (LookupError, ZeroDivisionError, ShapeError)) and MARK not in error.__dict__:
         return Raised(type(error), error.args if all(type(each) is str for each in error.args) else (str(error),))
     return error.__dict__.get(MARK)
 
 
 class Premature:
-    """In place of what a branch gives that cannot be traced, in a pass over a loop that knows too little."""
+    """A placeholder for the results of a branch that cannot be traced, in a pass over a loop that knows too little."""
 
 
 class Raised:
@@ -135,7 +135,8 @@ class Raised:
         return self.kind(*[str(each) if isinstance(each, Text) else each for each in self.arguments])
 
     def marked(self) -> BaseException:
-        """The error, as one that the program may raise. A handler of the user's around it sees it as it is."""
+        """Return the error, marked as one that the program may raise. A handler of the user's around it sees it as it
+        is."""
         error = self.error()
         error.__dict__[MARK] = self
         return error

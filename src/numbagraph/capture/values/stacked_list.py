@@ -1,4 +1,4 @@
-"""Lists of as many elements as a traced length says, kept as arrays."""
+"""Lists of a traced length, kept as arrays."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class ListNeeded(CaptureError):
 
 
 class Kept:
-    """Of which kind the elements of a list are: all that is known of it, beside its array, once it is taken apart."""
+    """The kind of the elements of a list: all that is known of the list beside its array, once it is taken apart."""
 
     __slots__ = ("are_pythons", "begins", "depth", "is_outgrown", "lent", "ndim", "place")
 
     def __init__(self, depth: int, ndim: int, are_pythons: bool, place: Any = None) -> None:
         self.depth = depth
-        """How many of the array's first dimensions are those of lists in lists."""
+        """The number of the array's first dimensions that are those of lists in lists."""
         self.ndim = ndim
         self.are_pythons = are_pythons
         """Whether the elements are numbers of Python's."""
         self.place = place
-        """Where the list was made, if its elements may become wider (`widened.py`)."""
+        """The place where the list was made, if its elements may become wider (`widened_lists.py`)."""
         self.lent = Lent()
         self.begins: tuple[Any, ...] | None = None
-        """What a list held before the loop that has appended to it."""
+        """The elements that a list held before the loop that has appended to it; None for other lists."""
         self.is_outgrown = False
         """Whether the list is longer or shorter now, or in another order, and has its elements elsewhere."""
 
@@ -56,19 +56,19 @@ class Kept:
         return "a list"
 
     def elements(self, array: Any, depth: int) -> Any:
-        """The list, once its array is known."""
+        """Return the list, once its array is known."""
         if self.are_pythons:
             return array.tolist()
         return list(array) if depth == 1 else [self.elements(each, depth - 1) for each in array]
 
 
 class Stacked(Rows):
-    """A list of as many elements as a traced length says."""
+    """A list of a traced length."""
 
     kind = "a list"
     advice = "make an array of it, np.array(...)"
     is_row = False
-    """Whether it is one of a list's lists, which are all of one length."""
+    """Whether this is one of the lists in a list, which all have one length."""
 
     def __init__(self, array: Tracer, depth: int = 1, are_pythons: bool = False, kept: Kept | None = None) -> None:
         super().__init__(array)
@@ -89,7 +89,7 @@ class Stacked(Rows):
         return list
 
     def _become(self, array: Any, are_pythons: bool) -> None:
-        """Hold other elements. What else stands for the list has those before."""
+        """Replace the elements. Other objects that stand for the list keep those from before, and are unreadable."""
         lent, place, self.kept.is_outgrown = self.kept.lent, self.kept.place, True
         self.kept = Kept(self.depth, array.ndim, are_pythons, place)
         self.kept.lent = lent
@@ -117,7 +117,7 @@ class Stacked(Rows):
         self.array[key] = value
 
     def append(self, element: Any) -> None:
-        """Behind a loop: in another loop or a branch the length would change."""
+        """Append an element behind a loop. In another loop or a branch this raises, since the length would change."""
         self.extend([element])
 
     def extend(self, elements: Any) -> None:
@@ -157,7 +157,7 @@ class Stacked(Rows):
         self._become(self.array[order], self.kept.are_pythons)
 
     def index(self, value: Any, *bounds: Any, message: str = "") -> Any:
-        """Where the first of the elements is that equal a number."""
+        """The place of the first element that equals a number."""
         is_equal = self.equals(value)
         if bounds:
             raise CaptureError(f"index() of a list from a place on: write a loop\n  at {user_source()}")
@@ -170,7 +170,7 @@ class Stacked(Rows):
         return Tracer(whole_number(np.sum(self.equals(value))))
 
     def equals(self, value: Any) -> Any:
-        """Which elements, that are numbers, equal one."""
+        """A mask of the elements, which are numbers, that equal one."""
         array = self.array
         if array.ndim != 1:
             raise CaptureError(
@@ -223,14 +223,15 @@ class Stacked(Rows):
         return Stacked(found.array.copy(), are_pythons=found.are_pythons) + self
 
     def _like(self, array: Any) -> Stacked:
-        """Another list of such elements."""
+        """Return another list of such elements."""
         place = None if self.kept.place is None else place_of(array, True, "other")
         found = Stacked(begun(array, place), self.depth, self.kept.are_pythons)
         found.kept.place = place
         return found
 
     def _with_same(self, other: Stacked) -> Stacked:
-        """Another list of the same arrays: to none of them is anything assigned, as the other list has copies."""
+        """Return another list of the same arrays. Nothing may be assigned to the arrays from then on, since the other
+        list has copies."""
         if self.array.ndim > self.depth:
             for each in (self, other):
                 each.array._foreign = Stale.OWNED
@@ -249,7 +250,7 @@ class Stacked(Rows):
             )
 
     def table(self) -> Any:
-        """What `np.array` makes of it."""
+        """The array that `np.array` makes of the list."""
         return self.array
 
     def at(self, number: Tracer) -> Any:
@@ -267,7 +268,7 @@ class Stacked(Rows):
         return self.kept.lent.lend(found.copy())
 
     def part(self, key: Any) -> Any:
-        """An array that is an element, to which something is assigned."""
+        """An array that is an element, for an assignment to a part of it."""
         if self.depth > 1 or self.array.ndim == 1:
             return self[key]
         self.kept.lent.take_back()
@@ -278,7 +279,7 @@ class Stacked(Rows):
 
 
 class Selected(Stacked):
-    """A list of those elements of an array for which a mask holds."""
+    """A list of the elements of an array for which a mask holds."""
 
     def __init__(self, array: Tracer, mask: Tracer, depth: int, are_pythons: bool = False) -> None:
         super().__init__(array[mask], depth, are_pythons)
@@ -326,7 +327,7 @@ def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
 
 
 PYTHONS: dict[str, Any] = {"b": bool, "i": np.int64, "u": np.int64, "f": float, "c": complex}
-"""By the kind of a dtype, in which numbers of Python's it is listed."""
+"""The dtypes of lists of Python's numbers, by the kind of their elements' dtype."""
 
 
 def numbers_of(array: Tracer) -> Any:

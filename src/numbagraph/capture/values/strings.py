@@ -1,4 +1,4 @@
-"""Texts that branches and loops choose from: which one it is, is a number of the program."""
+"""Texts that branches and loops choose from: a number of the program says which text it is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Leaf:
     def __init__(self, object: Any, value: Value | None) -> None:
         self.object = object
         self.value = value
-        """If it is a number or an array."""
+        """The value, if the part is a number or an array."""
 
 
 class ChosenText(OnlyTraced):
@@ -38,7 +38,7 @@ class ChosenText(OnlyTraced):
         """The place of the text among the options."""
 
     def where(self, holds: Callable[[str], Any]) -> Any:
-        """Whether something holds for the text, which is known of each option."""
+        """Whether something holds for the text, given that it is known for each option."""
         places = [place for place, option in enumerate(self.options) if holds(option)]
         if len(places) in (0, len(self.options)):
             return bool(places)
@@ -109,13 +109,13 @@ def any_of(truths: Sequence[Any]) -> Any:
 
 
 def chosen_text(arguments: Sequence[Any]) -> ChosenText | None:
-    """The first such text in the arguments of an error."""
+    """The first chosen text in the arguments of an error, or None."""
     parts = [part for each in arguments for part in (each.values if isinstance(each, Text) else (each,))]
     return next((each for each in parts if isinstance(each, ChosenText)), None)
 
 
 def with_text(arguments: Sequence[Any], chosen: ChosenText, text: str) -> list[Any]:
-    """The arguments of an error for one of the texts."""
+    """Return the arguments of an error with one of the texts in place of a chosen text."""
 
     def own(part: Any) -> Any:
         return text if part is chosen else part
@@ -128,7 +128,7 @@ def with_text(arguments: Sequence[Any], chosen: ChosenText, text: str) -> list[A
 
 
 def text(template: Template, *values: Any) -> Any:
-    """A text of values: one that is made later, if they are traced."""
+    """Return the text of a template and values: a text that is made later, if they are traced."""
     if any(isinstance(each, (Tracer, ChosenText, Text)) for each in values):
         return Text.of(template, values)
     return template.format(*values)
@@ -173,7 +173,7 @@ def shown_as(function: Callable[..., str]) -> Callable[..., Any]:
 
 
 class Texts:
-    """The same as a node of a tree, for what takes a variable apart."""
+    """The pytree node of a chosen text, by which a variable is taken apart."""
 
     __slots__ = ("index", "options")
 
@@ -207,7 +207,7 @@ def are_other_texts(one: Any, other: Any) -> bool:
 
 
 def united(one: Any, other: Any) -> tuple[Texts, Texts]:
-    """Two texts as ones of the same options."""
+    """Return two texts with the same options."""
     options = tuple(dict.fromkeys([*options_of(one), *options_of(other)]))
     return among(one, options), among(other, options)
 
@@ -217,7 +217,7 @@ def options_of(text: Any) -> tuple[str, ...]:
 
 
 def among(text: Any, options: tuple[str, ...]) -> Texts:
-    """A text as one of more options."""
+    """Return a text as a choice from more options."""
     places = [options.index(each) for each in options_of(text)]
     if not isinstance(text, Texts):
         return Texts(options, Leaf(places[0], weak_constant(places[0])))

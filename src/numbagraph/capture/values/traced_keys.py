@@ -1,4 +1,4 @@
-"""Where dicts and sets were made that a traced key may be met by."""
+"""The places where dicts and sets were made that may get traced keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numbagraph.tracing.trace import current_trace
 
 
 class Defaulting(collections.defaultdict[Any, Any], OnlyTraced):
-    """A `collections.defaultdict` that converted code has made. For trees it is one thing, which keeps its identity."""
+    """A `collections.defaultdict` that converted code has made. It is a leaf of pytrees, and keeps its identity."""
 
     def result(self) -> collections.defaultdict[Any, Any]:
         return collections.defaultdict(self.default_factory, self)
@@ -22,7 +22,7 @@ KINDS = (dict, set, Defaulting, collections.Counter)
 
 
 class KeysNeeded(CaptureError):
-    """A dict or a set has traced keys, or others than so far: the function is traced once more."""
+    """An error for a dict or a set with traced keys, or keys of new types: the function is traced again."""
 
 
 def note_keyed(container: Any, place: Any) -> None:
@@ -32,7 +32,7 @@ def note_keyed(container: Any, place: Any) -> None:
 
 
 def place_of(container: Any) -> Any:
-    """Where a dict or a set was made, or that of which it is a copy; None if it comes from elsewhere."""
+    """The place where a dict or a set, or its original, was made; None if it comes from elsewhere."""
     trace = current_trace()
     if trace is None:
         return None
@@ -44,7 +44,7 @@ def place_of(container: Any) -> Any:
 
 
 def with_place(original: Any, copy: Any) -> Any:
-    """A copy of a dict or a set, of which is known where that was made."""
+    """Note that a copy of a dict or a set has the original's place, and return it."""
     place = place_of(original)
     if place is not None:
         note_keyed(copy, place)

@@ -1,4 +1,5 @@
-"""Of which types the elements of a container are, by the place where that is made: one trace tells the next."""
+"""The types of the elements of containers, by the place where a container is made, which one trace keeps for the
+next."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from numbagraph.tracing.tracer import user_source
 
 
 class Types:
-    """Of which types the elements of what is made at a place are, or its keys, or values."""
+    """The types of the elements, or the keys, or the values, of a container that is made at a place."""
 
     def __init__(self, place: Any, part: str, what: str) -> None:
         self.entry = (place, part)
@@ -26,13 +27,14 @@ class Types:
         return self.known.spec, tuple(self.known.kinds)
 
     def begin(self) -> None:
-        """Raise where nothing is known so far, not even that there is such a container."""
+        """Raise where no earlier trace has found such a container."""
         if self.entry not in active.widened:
             active.widened[self.entry] = (None, ())
             raise KeysNeeded(f"{self.known.what} is met at a traced place\n  at {user_source()}")
 
     def admit(self, element: Any) -> None:
-        """Raise for an element of other types than those before: the container is made once more, for both."""
+        """Raise for an element of other types than those before: the function is traced again, with a container for
+        both."""
         values, _ = self.known.admit(element)
         if any(each.ndim for each in values):
             raise CaptureError(

@@ -1,5 +1,5 @@
-"""Lists of Python's numbers whose elements get wider ones later (``table = [0] * n``, then ``table[i] = 0.5 * x``): the
-function is traced once more, and such a list holds wider numbers from the beginning."""
+"""Lists of Python's numbers that get wider elements later (``table = [0] * n``, then ``table[i] = 0.5 * x``): the
+function is traced again, and such a list holds wider numbers from the beginning."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from numbagraph.tracing.trace import active
 from numbagraph.tracing.tracer import to_value, user_source
 
 ORDER = (BOOL, INT64, FLOAT64, COMPLEX128)
-"""The dtypes of Python's numbers. A NumPy number of another one beside them computes in its own."""
+"""The dtypes of Python's numbers. A NumPy number of another dtype beside them is computed with in its own."""
 EXACT = 2**53
-"""Up to here each integer is a float."""
+"""The largest integer up to which each integer is a float."""
 
 
 def place_of(array: Any, are_pythons: bool, *what: Any) -> Any:
-    """Where a list is made in the user's code, if its elements are Python's numbers, which may become wider."""
+    """The place where a list is made in the user's code, if its elements are Python's numbers, which may become
+    wider."""
     return (*site(), *what) if are_pythons and array.dtype in ORDER else None
 
 
 def begun(array: Any, place: Any) -> Any:
-    """The elements of a list that is made at a place, in the dtype that it needs."""
+    """Return the elements of a list that is made at a place, in the dtype that it needs."""
     dtype = active.widened.get(place)
     return array if dtype is None else array.astype(dtype)
 
@@ -51,7 +52,7 @@ def require_wide(own: np.dtype, value: Any, are_pythons: bool, place: Any) -> No
 
 
 def require_exact(number: Value) -> None:
-    """Raise where an integer, that Python's list would keep as it is, is none of the wider numbers."""
+    """Raise where an integer, which Python's list would keep as it is, is not exact as a wider number."""
     fits = [registry["greater_equal"](number, -EXACT), registry["less_equal"](number, EXACT)]
     text = (
         f"an integer beyond 2**53 in a list that holds floats, too: begin with floats, [0.0] * n\n  at {user_source()}"
@@ -60,7 +61,8 @@ def require_exact(number: Value) -> None:
 
 
 def require_numbers(elements: list[Any]) -> None:
-    """Raise where a list of None is repeated: which of its elements are numbers by now would be asked at each place."""
+    """Raise where a list of None is repeated: each read would have to check which of its elements are numbers by
+    now."""
     if any(each is None for each in elements):
         raise CaptureError(
             f"[None] * n of a traced length: begin with a number that stands for what is not there yet, [-1] * n or "

@@ -1,4 +1,4 @@
-"""Arrays from outside that a region writes: what they were, and what the region makes of them."""
+"""Arrays from outside that a region writes: their values before, and those that the region gives them."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ class Journal:
     def __init__(self) -> None:
         self.saved: list[Saved] = []
         self.roots: dict[int, tuple[Tracer, Value]] = {}
-        """The arrays that are no views, and their values at first."""
+        """The arrays that are no views, and their first values."""
         self.changed: dict[int, int] = {}
-        """How many guards there were when each was changed first, in the order of `Traced.guards`."""
+        """The number of guards when each array was changed first, in the order of `Traced.guards`."""
         self.first_guard = len(shapes.current_collector().guards)
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
         self.originals: dict[int, Any] = {}
-        """The lists and dicts from outside, of which variables of the region have copies, by the copy's identity."""
+        """The originals outside of the lists and dicts that variables of the region hold as copies, by the copy's
+        identity."""
         self.hidden: dict[int, tuple[Any, Any]] = {}
-        """Those of them that nobody may read as long as the region lasts, and what they hold."""
+        """The originals that are unreadable as long as the region lasts, with their contents."""
         self.outdated: dict[int, Any] = {}
-        """Those of them that may have changed by another name, so that nobody may read them after the region either."""
+        """The originals that may have changed by another name, and stay unreadable after the region."""
         self.read: dict[int, Tracer] = {}
         """The arrays from outside that were read, and are no views."""
         self.kept: dict[int, Tracer] = {}
@@ -59,7 +60,7 @@ class Journal:
         """Whether arrays that are elements of lists are assigned to."""
 
     def note(self, root: Tracer) -> None:
-        """From now on an array and its views belong to the region that is active, until `close`."""
+        """Let an array and its views belong to the active region from now on, until `close`."""
         if id(root) in self.roots:
             return
         self._save(root)
@@ -84,7 +85,7 @@ class Journal:
                 self._save(view)
 
     def close(self) -> list[tuple[Tracer, Value]]:
-        """The arrays whose values have changed, with the new ones; all are again what they were outside."""
+        """Restore all arrays to their values outside, and return those whose values have changed, with the new ones."""
         found = [(root, root.value) for root, old in self.roots.values() if root.value is not old]
         for each in reversed(self.saved):
             each.restore()
@@ -96,7 +97,7 @@ class Journal:
 
 
 class Traced(NamedTuple):
-    """What a function did in a region."""
+    """The result of a function that was traced in a region, with the values that it uses, its guards and its writes."""
 
     result: Any
     used: frozenset[Value]
@@ -105,7 +106,7 @@ class Traced(NamedTuple):
     journal: Journal
 
     def also(self, function: Callable[[], Result]) -> tuple[Result, Traced]:
-        """What a function makes of the region's values, and the region with what that requires of them."""
+        """Return the result of a function of the region's values, and the region with the guards that arise from it."""
         guards: list[Guard] = []
         with guards_inside(guards):
             result = function()
@@ -114,7 +115,7 @@ class Traced(NamedTuple):
 
 @contextmanager
 def without_effects(what: str) -> Iterator[None]:
-    """What is refused inside are effects."""
+    """Raise a `CaptureError` for an effect inside the block."""
     try:
         yield
     except OrderMissing as missing:
@@ -142,7 +143,7 @@ ELEMENT = "an array that is an element of a list"
 
 
 def journals() -> Iterator[Journal]:
-    """Those of the regions around."""
+    """The journals of the regions around, innermost first."""
     scope = active.scope
     while scope is not None and scope.journal is not None:
         yield scope.journal
@@ -158,7 +159,7 @@ class Lent:
         self.copies: list[ref[Tracer]] = []
 
     def keep(self, array: Tracer, leaf: Any) -> None:
-        """Note that the list, whose elements lie in ``array``, has been given another one."""
+        """Note that a copy of an array has been put into the list, whose elements lie in ``array``."""
         if not isinstance(leaf, Tracer) or not leaf._is_array:
             return
         root = root_of(leaf)
@@ -173,7 +174,7 @@ class Lent:
         return copy
 
     def take_back(self) -> None:
-        """Let nobody read them: an element is assigned to."""
+        """Make these arrays unreadable, since an element of the list is assigned to."""
         for each in journals():
             each.assigns_to_elements = True
         text = "it is an element of a list, of whose arrays one has been assigned to since: copy it before"
@@ -209,7 +210,7 @@ def root_of(array: Tracer) -> Tracer:
 
 
 def forget(array: Tracer, why: str) -> None:
-    """Let nobody read an array whose elements are not known any more."""
+    """Make an array unreadable whose elements are not known any more."""
     array._renew(Stale(array.value, why))
 
 
@@ -219,7 +220,7 @@ class Chosen(tuple["Tracer", ...]):
     join: Any
     """The branch, which chooses all its results together."""
     paths: tuple[Tracer | None, ...]
-    """The array of each path, if it is one."""
+    """The array of each path, if the result of the path is one."""
 
     @classmethod
     def of(cls, result: Tracer, join: Any, sources: Iterable[Any]) -> Chosen:
@@ -230,8 +231,8 @@ class Chosen(tuple["Tracer", ...]):
 
 
 def share(result: Tracer, source: Any, foreign: str = Stale.OWNED) -> None:
-    """Note that an array may be the same as another one, or (``foreign=""``) holds what Python's would still share with
-    it: nobody reads it once that one has changed."""
+    """Note that an array may be the same as another one, or (``foreign=""``) is a copy where Python would share it: it
+    becomes unreadable once the other one changes."""
     if not result.ndim or not isinstance(source, Tracer) or not source._is_array:
         return
     root = root_of(source)

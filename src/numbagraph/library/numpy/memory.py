@@ -1,4 +1,4 @@
-"""`numpy.require`: an array that lies in memory as asked, which is the array itself where it does."""
+"""`numpy.require`: an array with the required memory layout, which is the array itself where it has that."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FLAGS = {
     **dict.fromkeys(("O", "OWNDATA"), "O"),
     **dict.fromkeys(("E", "ENSUREARRAY"), "E"),
 }
-"""NumPy's names of requirements."""
+"""The letters of requirements, by NumPy's names for them."""
 
 
 def require(a: Any, dtype: Any = None, requirements: Iterable[str] | None = None, *, like: Any = None) -> Any:
-    """`numpy.require`. Arrays are aligned. Which ones of NumPy own their memory is not known: what must is not written
-    into."""
+    """`numpy.require`. Arrays are aligned. It is not known which of NumPy's arrays own their memory: one that must own
+    it cannot be written into."""
     del like
     wanted = set(map(flag, requirements or ()))
     if wanted >= {"C", "F"}:
@@ -45,7 +45,7 @@ def flag(requirement: str) -> str:
 
 
 def is_for_reading(array: Tracer) -> bool:
-    """Whether an array is a view that nobody may write into, or perhaps a copy of one."""
+    """Whether an array is a read-only view, or perhaps a copy of one."""
     whole: Tracer | None = array
     while whole is not None and whole._foreign is not memory_layout.READ_ONLY:
         whole = whole._parent

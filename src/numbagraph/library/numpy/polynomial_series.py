@@ -38,8 +38,8 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> Any:
 
 
 def traced_series(function: Any) -> Function:
-    """A function of coefficients or points, or a series at points. Zeros at the end of coefficients stay where they
-    are: how many there are depends on the elements."""
+    """Return the replacement of a function of coefficients or points, or of a series at points. Zeros at the end of
+    coefficients are kept: their number depends on the elements."""
     if isinstance(function, ABCPolyBase):
         return partial(traced_series(type(function).__call__), function)
     name = function.__name__
@@ -98,7 +98,7 @@ def from_powers(traced: Function, function: FunctionType, pol: Any) -> Any:
 
 
 def grid_of_powers(traced: Function, functions: Any, points: Any, degrees: Any) -> Any:
-    """`numpy.polynomial.polyutils._vander_nd`: each dimension has a dimension for its degrees."""
+    """`numpy.polynomial.polyutils._vander_nd`: each dimension of the points adds one for its degrees."""
     found: Any = 1.0
     for number, (function, at) in enumerate(zip(functions, np.broadcast_arrays(*points), strict=True)):
         place = [np.newaxis] * len(functions)
@@ -108,7 +108,7 @@ def grid_of_powers(traced: Function, functions: Any, points: Any, degrees: Any) 
 
 
 def times_x(function: FunctionType, own: Function, _: str) -> Function:
-    """The product of a series and x, which has one more coefficient, whatever the first one is."""
+    """Return the product of a series and x, which has one more coefficient, whatever the first one is."""
     line = getattr(sys.modules[function.__module__], f"{function.__name__.removesuffix('mulx')}x")
 
     def call(c: Any) -> Any:
@@ -119,7 +119,8 @@ def times_x(function: FunctionType, own: Function, _: str) -> Function:
 
 
 def integral(_: FunctionType, own: Function, what: str) -> Function:
-    """An integral has one more coefficient. Of one coefficient it is that of two, the second of which is 0."""
+    """Return the integral of a series, which has one more coefficient. That of one coefficient is computed as that of
+    two, the second of which is 0."""
 
     def call(c: Any, m: Any = 1, k: Any = (), lbnd: Any = 0, scl: Any = 1, axis: int = 0) -> Any:
         series: Any = np.atleast_1d(array_of(c))
@@ -134,7 +135,7 @@ def integral(_: FunctionType, own: Function, what: str) -> Function:
 
 
 def line(function: FunctionType, own: Function, what: str) -> Function:
-    """A line has one coefficient where it is level."""
+    """Return a line, whose slope must be known: it has one coefficient where it is level."""
     refuse = refused("it has one coefficient where scl is 0: write those of off + scl * x")(function, own, what)
     return lambda off, scl: (refuse if is_traced(scl) else own)(off, scl)
 
@@ -160,4 +161,4 @@ BY_KIND: dict[str, Callable[[FunctionType, Function, str], Function]] = {
     "gauss": lambda function, _, __: function,
     "trimcoef": refused("how many coefficients are left depends on them"),
 }
-"""By the end of a name, which each basis begins in its own way."""
+"""The makers of replacements, by the end of a function's name; each basis has another beginning."""

@@ -81,7 +81,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """`numpy.einsum_path`, which looks at shapes alone."""
+    """`numpy.einsum_path`, which depends on shapes alone."""
     arrays = (
         np.broadcast_to(0.0, known_shape(each.value, "einsum_path")) if isinstance(each, Tracer) else each
         for each in operands
@@ -90,7 +90,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """`numpy.unstack`: there are as many arrays as the axis is long."""
+    """`numpy.unstack`: the number of arrays is the length of the axis."""
     array = array_of(x)
     if not array.ndim:
         raise ValueError("Input array must be at least 1-d.")

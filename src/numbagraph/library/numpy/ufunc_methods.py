@@ -1,4 +1,4 @@
-"""``reduce``, ``accumulate``, ``reduceat``, ``outer`` and ``at`` of ufuncs that have no op for it: loops."""
+"""``reduce``, ``accumulate``, ``reduceat``, ``outer`` and ``at`` of ufuncs that have no op for these, as loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from numbagraph.tracing.ufuncs import loop_dtype
 
 
 def call_method(ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
-    """A method of a ufunc, on tracers and arrays."""
+    """Call a method of a ufunc, on tracers and arrays."""
     if ufunc.signature is not None or ufunc.nin != (1 if method == "at" and len(operands) == 2 else 2):
         raise TraceError(f"{ufunc.__name__}.{method} is not supported in a traced function\n  at {user_source()}")
     if method != "outer" and ufunc.nout != 1:
@@ -42,7 +42,7 @@ def outer(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
 
 
 def leading(ufunc: np.ufunc, array: Any, axis: int, dtype: Any) -> Any:
-    """The array with the axis of a reduction first, in the dtype in which the ufunc reduces."""
+    """Return the array with the axis of a reduction first, in the dtype in which the ufunc reduces."""
     wanted = np.dtype(dtype) if dtype is not None else loop_dtype(ufunc, array.dtype)
     return np.moveaxis(array.astype(wanted, copy=False), axis, 0)
 
@@ -69,7 +69,7 @@ def reduced_axes(ufunc: np.ufunc, array: Any, axis: Any) -> tuple[int, ...]:
 
 
 def rows_of(array: Any, axes: tuple[int, ...]) -> Any:
-    """The elements along some axes, one after the other along the first."""
+    """Return the elements along some axes, one after the other along the first."""
     if len(axes) == 1:
         return np.moveaxis(array, axes[0], 0)
     moved = np.moveaxis(array, axes, tuple(range(len(axes))))
@@ -137,7 +137,7 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) ->
 
 
 def positions_of(indices: Any) -> Any:
-    """Positions as 64-bit integers, of what NumPy takes for them."""
+    """Return positions as 64-bit integers, if NumPy takes them as positions."""
     found = as_array(np.zeros(0, INT64) if isinstance(indices, (list, tuple)) and not indices else indices)
     if not np.can_cast(found.dtype, INT64, "safe"):
         raise TypeError(f"Cannot cast array data from {found.dtype!r} to {INT64!r} according to the rule 'safe'")
@@ -171,13 +171,14 @@ def in_any_order(ufunc: np.ufunc) -> bool:
 
 
 def segments(ufunc: np.ufunc, rows: Any, starts: Any, stops: Any) -> Any:
-    """What the rows from each start to each stop are reduced to; the first one where there are none."""
+    """Reduce the rows from each start to each stop. Where there are none, the result is the first row."""
 
     def in_steps(start: Any, stop: Any) -> Any:
         return fori_loop(start + 1, stop, lambda i, so_far: ufunc(so_far, rows[i]), np.copy(rows[start]))
 
     def in_blocks(start: Any, stop: Any) -> Any:
-        """Of a long vector: `BLOCK` elements at once, with those that are as many places behind each."""
+        """Reduce part of a long vector: `BLOCK` elements at once, each with the elements at its place in later
+        blocks."""
 
         def block(number: Any) -> Any:
             places = to_value(start + number * BLOCK + Tracer(iota(BLOCK)))
@@ -198,8 +199,8 @@ def segments(ufunc: np.ufunc, rows: Any, starts: Any, stops: Any) -> Any:
 
 
 def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
-    """One position after the other, so that each sees what those before it have done. All have been checked before the
-    first: as elements of the positions that there are."""
+    """Apply a ufunc at one position after the other, so that each sees the results of those before it. All positions
+    are checked before the first is written: they index an array of the positions that exist."""
     if not isinstance(array, Tracer):
         raise not_traced(f"{ufunc.__name__}.at must write into a traced array")
     if ufunc is np.add and operand is not None and is_sum_from_zero(array, as_array(operand)):
@@ -226,8 +227,8 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
 
 
 def without_rows(key: Any, ndim: int) -> tuple[tuple[Any, ...], int]:
-    """The part of a key that says which rows there are, and how many dimensions it is about: those behind it are taken
-    whole, so that a loop along them has no position that stands twice."""
+    """Return the part of a key that selects rows, and the number of dimensions that it covers. The dimensions behind
+    are taken whole, so that a loop along them visits no position twice."""
     parts = list(key if isinstance(key, tuple) else (key,))
     if any(part is Ellipsis for part in parts[:-1]):
         return tuple(parts), ndim
@@ -242,7 +243,7 @@ def is_whole(part: Any) -> bool:
 
 
 def dimensions(part: Any) -> int:
-    """How many dimensions of an array part of a key is about; a mask is about all of its own."""
+    """The number of dimensions of an array that a part of a key covers; a mask covers all of its own."""
     mask = part if isinstance(part, Tracer) and part.dtype.kind == "b" else known_mask(part)
     if mask is not None:
         return mask.ndim
@@ -250,26 +251,26 @@ def dimensions(part: Any) -> int:
 
 
 def element(array: Tracer, place: Tracer) -> Tracer:
-    """A row of an array, at a place that is known to lie in it."""
+    """Return a row of an array, at a place that is known to lie in it."""
     return Tracer(registry["pick"].bind(array.value, place.value, axis=-array.ndim, checked=False))
 
 
 def replaced(array: Tracer, place: Tracer, number: Any) -> Tracer:
-    """An array with another row at such a place."""
+    """Return an array with another row at a place that is known to lie in it."""
     update = as_array(number).astype(array.dtype, copy=False)
     return Tracer(registry["put_at"].bind(array.value, update.value, place.value, axis=-array.ndim, checked=(False,)))
 
 
 def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
-    """Whether all that is added are numbers of an array of zeros: then nothing is rounded but what a scatter rounds."""
+    """Whether numbers are added to an array of zeros, without a conversion: then a scatter rounds as the ufunc does."""
     return is_zeros(array.value) and array.dtype.kind in "iufc" and np.can_cast(operand.dtype, array.dtype, "safe")
 
 
 BLOCK = 64
-"""How many elements of a long segment are reduced at once."""
+"""The number of elements of a long segment that are reduced at once."""
 
 BESIDE_NAN = {np.fmax: "nanmax", np.fmin: "nanmin"}
-"""Ops that reduce what is not NaN, and give NaN where nothing else is."""
+"""Ops that reduce the elements that are not NaN, and give NaN where there are none."""
 
 METHODS: dict[str, Callable[..., Any]] = {
     "reduce": reduce,

@@ -1,4 +1,4 @@
-"""What `numpy.vectorize` makes of a function of numbers, as a batch of calls."""
+"""Functions of `numpy.vectorize` on traced arrays, as a batch of calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numbagraph.capture.builtins.numbers import Function, is_traced
 
 
 def vectorised(function: np.vectorize) -> Function:
-    """A function that calls the one behind ``function`` on a batch where arguments are traced."""
+    """Return a function that calls the one behind ``function`` on a batch where arguments are traced."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not is_traced(args, kwargs):

@@ -12,7 +12,8 @@ from numbagraph.tracing.tracer import Tracer, apply, new_view
 
 
 def view(array: Tracer, dtype: Any = None) -> Any:
-    """What ``array.view(dtype)`` gives. It is for reading, until the array is assigned to."""
+    """Return ``array.view(dtype)``. A view with another dtype cannot be written into, nor read once the array has been
+    assigned to."""
     if dtype in (None, np.ndarray) or canonical_dtype(dtype) == array.dtype:
         return array[...] if array._is_array else array
     found = apply(reinterpreted, array, canonical_dtype(dtype))

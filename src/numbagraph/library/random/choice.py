@@ -16,7 +16,7 @@ from numbagraph.tracing.checks import require
 from numbagraph.tracing.tracer import Tracer, apply
 
 MANY = 10_000
-"""Of more elements, a large part is chosen by a shuffle of all."""
+"""The number of elements from which on a large part is chosen by a shuffle of all."""
 
 
 def choice_of(rng: Any, a: Any, size: Any, replace: bool, p: Any, axis: int, shuffle: bool) -> Any:
@@ -50,7 +50,7 @@ def require_positive(count: Any) -> None:
 
 
 def probabilities(p: Any, count: Any) -> Any:
-    """Probabilities that NumPy takes."""
+    """Return probabilities, and require that NumPy takes them."""
     chances = array_of(p).astype(np.float64)
     if chances.ndim != 1:
         raise ValueError("p must be 1-dimensional")
@@ -84,17 +84,18 @@ def at_least(number: Any, least: int) -> Any:
 
 
 def new(name: str, *args: Any) -> Any:
-    """An array that is made in a trace."""
+    """Make an array in a trace."""
     return apply(registry[name], *args)
 
 
 def put(array: Any, position: Any, element: Any) -> Any:
-    """The array with another element at a position."""
+    """Return the array with another element at a position."""
     return apply(set_index, array, position, element)
 
 
 def shuffled(rng: Any, count: Any, number: Any, shuffle: bool) -> Any:
-    """As many positions, each at most once: all random integers are drawn first, in NumPy's order."""
+    """Draw ``number`` positions below ``count``, each at most once. All random integers are drawn first, in NumPy's
+    order."""
     is_tail = (count > MANY) & (number > count // (50 if shuffle else 20))
     of_tail = count - at_least(count - number, 1)
     of_few = number + (at_least(number - 1, 0) if shuffle else 0)
@@ -117,7 +118,7 @@ def chosen(function: Callable[..., Any], *known: Any) -> Callable[[Any], Any]:
 
 
 def swapped(positions: Any, first: Any, drawn: Any, start: Any, stop: Any) -> Any:
-    """Each position from ``first`` on downwards changes places with one that is drawn (Fisher and Yates)."""
+    """Swap each position from ``first`` on downwards with one that is drawn (Fisher and Yates)."""
 
     def swap(step: Any, positions: Any) -> Any:
         last, other = first - (step - start), drawn[step]
@@ -128,18 +129,19 @@ def swapped(positions: Any, first: Any, drawn: Any, start: Any, stop: Any) -> An
 
 
 def tail_of(drawn: Any, count: Any, number: Any, length: Any, shuffle: bool) -> Any:
-    """The end of all positions, which is shuffled."""
+    """Return the end of all positions, which is shuffled."""
     del shuffle
     return swapped(new("arange", count), count - 1, drawn, 0, length)[count - number :]
 
 
 def few_of(drawn: Any, count: Any, number: Any, length: Any, shuffle: bool) -> Any:
-    """Floyd's algorithm: what is drawn, or, where it is there already, the largest that might have been drawn."""
+    """Choose by Floyd's algorithm: the drawn position or, if that has been chosen, the largest that might have been
+    drawn."""
     width = 2 * number + 1
     nowhere = -1
 
     def place(table: Any, position: Any) -> Any:
-        """Where a position is in the table, or would be."""
+        """Return the slot of a position in the table, or the one that it would get."""
         return while_loop(
             lambda slot: (table[slot] != nowhere) & (table[slot] != position),
             lambda slot: (slot + 1) % width,
@@ -161,7 +163,8 @@ def few_of(drawn: Any, count: Any, number: Any, length: Any, shuffle: bool) -> A
 
 
 def weighted(rng: Any, chances: Any, number: Any) -> Any:
-    """As many positions, each at most once: those that are drawn again are drawn anew, among the others."""
+    """Draw ``number`` positions by their probabilities, each at most once: repeated ones are drawn anew, among the
+    others."""
     require(np.count_nonzero(chances > 0) >= number, ValueError, "Fewer non-zero entries in p than size")
     rng._require_place()
 

@@ -26,7 +26,7 @@ from numbagraph.tracing.trace import active, current_trace
 from numbagraph.tracing.tracer import Tracer, apply
 
 Finish = Callable[..., Value]
-"""Of numbers that are drawn, and parameters."""
+"""A function of the drawn numbers and of parameters, which makes the result."""
 
 
 def first(numbers: Value) -> Value:
@@ -34,7 +34,7 @@ def first(numbers: Value) -> Value:
 
 
 class TracedGenerator(OnlyTraced):
-    """What a traced function draws from, with NumPy's methods."""
+    """The random generator of a traced function, with NumPy's methods."""
 
     advice = "the caller has the generator, which is left in the state after the call"
 
@@ -72,9 +72,9 @@ class TracedGenerator(OnlyTraced):
     def _draw(
         self, name: str, given: Sequence[Any], size: Any = None, finish: Finish = first, alone: Finish | None = None
     ) -> Tracer:
-        """Numbers of a distribution, of the shape ``size``, or of that to which all parameters broadcast. Parameters
-        that the distribution does not take are for ``finish``, which makes of the numbers what is asked for; ``alone``
-        makes of one number what NumPy gives where no size is asked for, which is a number of Python by default."""
+        """Draw numbers from a distribution, of the shape ``size``, or of that to which all parameters broadcast.
+        Parameters that the distribution does not take are for ``finish``, which makes the result of the drawn numbers;
+        ``alone`` makes the result of one number where no size is given, which is a number of Python by default."""
         taken = DISTRIBUTIONS[name].parameters
 
         def drawn(state: Value, size: Any, *given: Any) -> tuple[Value, Value]:
@@ -94,7 +94,8 @@ class TracedGenerator(OnlyTraced):
         return self._apply(name, drawn, size, *given)
 
     def _apply(self, name: str, drawn: Callable[..., tuple[Value, Value]], *given: Any) -> Tracer:
-        """What a function of the state and of others gives, besides the state after it."""
+        """Apply a function that returns numbers and the next state to the state and ``given``; keep the state, return
+        the numbers."""
         self._require_place()
         drawn.__name__ = f"Generator.{name}"
         numbers, after = apply(drawn, self._state, *given)
@@ -102,11 +103,11 @@ class TracedGenerator(OnlyTraced):
         return numbers
 
     def _renew(self, after: Tracer) -> None:
-        """What follows is drawn from another state."""
+        """Set the state from which later numbers are drawn."""
         self._state._rebind(lambda _, new: new, after)
 
     def _orders(self, rows: Any, count: Any) -> Tracer:
-        """For each row the positions of as many elements that are shuffled."""
+        """Return, for each row, the positions of ``count`` shuffled elements."""
 
         def drawn(state: Value, rows: Any, count: Any) -> tuple[Value, Value]:
             carriers = [filled(number_as(0, BOOL), as_shape(each)) for each in (rows, count)]
@@ -178,7 +179,7 @@ class TracedGenerator(OnlyTraced):
         return self._draw(f"integers_{target.name}", (first, width), size, alone=alone)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
-        """A permuted copy of an array, or of ``arange(x)``."""
+        """Return a permuted copy of an array, or of ``arange(x)``."""
         array = array_of(x)
         if not array.ndim:
             return self._orders(1, x)[0]
@@ -200,12 +201,12 @@ class TracedGenerator(OnlyTraced):
 
 
 def as_scalar(number: Value) -> Value:
-    """A number as NumPy's scalar, and not an array of no dimensions."""
+    """Return a number as NumPy's scalar, rather than as an array of no dimensions."""
     return index(reshape_value(number, (1,)), 0)
 
 
 def integer_range(low: Any, high: Any, dtype: np.dtype, endpoint: bool) -> tuple[Any, Any]:
-    """The lowest integer without its sign, and how many there are above it."""
+    """The lowest integer, as unsigned bits, and the number of integers above it."""
     least, most = (0, 1) if dtype == BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
     text, bits = "low > high" if endpoint else "low >= high", 2 ** (8 * dtype.itemsize) - 1
     if not isinstance(low, Tracer) and not np.any(low):
@@ -237,13 +238,13 @@ def integer_range(low: Any, high: Any, dtype: np.dtype, endpoint: bool) -> tuple
 
 
 def state_ended(state: Tracer) -> bool:
-    """Whether a state belongs to a trace that is not active, for which it has an error of its own."""
+    """Whether a state belongs to a trace that is not active: its use raises another error."""
     scope = active.scope
     return state._scope is not None and (scope is None or not scope.is_inside(state._scope))
 
 
 def parameter(given: Any, dtype: np.dtype) -> Value:
-    """A parameter of a distribution, in the dtype that it is computed in."""
+    """Return a parameter of a distribution, in the dtype in which it is computed."""
     value = as_strong(given)
     kinds = "biuf" if dtype.kind == "f" else "biu"
     if value.dtype.kind not in kinds or (value.ndim and not np.can_cast(value.dtype, dtype, "safe")):
@@ -252,7 +253,7 @@ def parameter(given: Any, dtype: np.dtype) -> Value:
 
 
 def shape_of(values: Sequence[Value], size: Any) -> tuple[Any, ...]:
-    """The shape of what is drawn."""
+    """The shape of the drawn numbers."""
     common = shapes.broadcast_shapes([value.shape for value in values], "shape mismatch") if values else ()
     if size is None:
         return tuple(common)
@@ -264,20 +265,20 @@ def shape_of(values: Sequence[Value], size: Any) -> tuple[Any, ...]:
 
 
 def as_vectors(values: Sequence[Value], shape: Sequence[Any], length: Any) -> list[Value]:
-    """Parameters as vectors: of one element that is meant for all draws, or of one for each."""
+    """Return parameters as vectors: of one element that serves for all draws, or of one for each."""
     if not any(value.ndim for value in values):
         return [reshape_value(value, (1,)) for value in values]
     return [reshape_value(broadcast_value(value, shape), (length,)) for value in values]
 
 
 def as_python(number: Value) -> Value:
-    """A number as NumPy gives it where no size is asked for: as Python's."""
+    """Return a number as one of Python's, which NumPy gives where no size is asked for."""
     dtype = FLOAT64 if number.dtype == FLOAT32 else number.dtype
     return registry["cast"].bind(number, dtype=dtype, weak=True)
 
 
 def precise(name: str, dtype: Any, out: Any) -> str:
-    """The name of a distribution in float64 or float32."""
+    """The name of a distribution's draw in float64 or float32."""
     target = np.dtype(dtype)
     if target not in (FLOAT64, FLOAT32):
         raise TypeError(f"Unsupported dtype {target!r} for {name.removesuffix('_inv')}")
@@ -287,14 +288,14 @@ def precise(name: str, dtype: Any, out: Any) -> str:
 
 
 def array_of(given: Any) -> Any:
-    """A parameter, of which elements are asked."""
+    """Return a parameter as an array, whose elements can be checked."""
     if isinstance(given, (list, tuple)) and any(isinstance(leaf, Tracer) for leaf in flatten(given)[0]):
         return apply(registry["asarray"], given)
     return given if isinstance(given, Tracer) else plain_array(given)
 
 
 def require_not_negative(name: str, given: Any) -> None:
-    """NumPy refuses negative zero, too, and takes NaN."""
+    """Require that no element is negative. NumPy refuses negative zero, too, and takes NaN."""
     value = array_of(given)
     if value.dtype.kind == "f":
         require(np.logical_not(np.signbit(value) & ~np.isnan(value)), ValueError, f"{name} < 0")
@@ -311,7 +312,7 @@ def scaled(numbers: Value, scale: Value) -> Value:
 
 
 def plain(name: str, defaults: Sequence[float] = ()) -> Callable[..., Tracer]:
-    """The method of a distribution, with the names and the defaults of its parameters."""
+    """Make the method of a distribution, with the names and the defaults of its parameters."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     names = [each.name for each in DISTRIBUTIONS[name].parameters]
     needed = len(names) - len(defaults)

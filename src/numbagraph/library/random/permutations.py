@@ -23,24 +23,25 @@ from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.tracer import Tracer, apply
 
 FEW = 10**9
-"""NumPy's algorithm "marginals" takes sums below it."""
+"""The bound of the sums that NumPy's algorithm "marginals" takes."""
 NO_CHANCES = "pvals must have at least 1 dimension and the last dimension of pvals must be greater than 0."
 SAME_SHAPE = "out must have the same shape as x"
 SMALL = 0.1
-"""Where all parameters of a Dirichlet distribution are below it, its vectors are drawn as broken sticks."""
+"""The bound below which the parameters of a Dirichlet distribution must all lie for its vectors to be drawn as broken
+sticks."""
 
 
 class WholeGenerator(TracedGenerator):
-    """All methods."""
+    """A generator with all methods."""
 
     def _at(self, state: Tracer) -> Local:
-        """A generator that draws from a state in a loop's body or a branch, which hands on the state itself."""
+        """Return a generator that draws from a state in a loop's body or a branch, which passes the state on itself."""
         local = object.__new__(Local)
         local._kind, local._state = self._kind, state
         return local
 
     def _choosing(self, condition: Any, yes: Callable[[Local], Any], no: Callable[[Local], Any]) -> Any:
-        """What one of two functions draws."""
+        """Call one of two functions of a generator, as a condition says, and return the numbers that it draws."""
         if not isinstance(condition, Tracer):
             return yes(self) if condition else no(self)  # type: ignore[arg-type]
         self._require_place()
@@ -57,7 +58,7 @@ class WholeGenerator(TracedGenerator):
         return numbers
 
     def _rows(self, name: str, shape: Any, given: tuple[Any, ...], operands: Callable[..., list[Value]]) -> Tracer:
-        """Vectors in a shape: ``operands(rows, *given)`` are those of the op behind the state."""
+        """Draw vectors in a shape: ``operands(rows, *given)`` are the operands of the op behind the state."""
 
         def drawn(state: Value, shape: Any, *given: Any) -> tuple[Value, Value]:
             outer = as_shape(shape)
@@ -220,7 +221,7 @@ class WholeGenerator(TracedGenerator):
 
 
 class Local(WholeGenerator):
-    """A generator in a loop's body or in a branch: its state is one of what that is given."""
+    """A generator in a loop's body or in a branch, whose state is one of the carried values or operands."""
 
     def _require_place(self) -> None:
         pass
@@ -230,7 +231,7 @@ class Local(WholeGenerator):
 
 
 def factor_of(matrix: Any, method: str, tol: float) -> tuple[Any, Any]:
-    """A factor of a covariance, as NumPy computes it, and whether it is one."""
+    """Return a factor of a covariance, as NumPy computes it, and whether the matrix is a covariance."""
     if method == "cholesky":
         return np.linalg.cholesky(matrix), True
     if method == "eigh":

@@ -1,20 +1,20 @@
-"""What to write instead of functions of SciPy that traced arrays are not passed to.
+"""Advice for functions of SciPy that take no traced arrays.
 
-What a formula can be given for has one. Of the rest some have a counterpart here (`fori_loop`, `grad`), and some are
-calls of Python (`pure_callback`), whose derivatives follow from what the result fulfils.
+Functions that a formula can replace have one. Of the others some have a counterpart here (`fori_loop`, `grad`), and
+some are calls of Python (`pure_callback`), whose derivatives follow from an equation that the result fulfils.
 """
 
 from __future__ import annotations
 
 CALLBACK = "numbagraph.pure_callback calls it from compiled code"
-"""Where nothing better is known."""
+"""The advice where no better one is known."""
 
 OUTSIDE = "call it outside, with what the compiled function returns; or numbagraph.pure_callback calls it from there"
 
 OTHERS: dict[str, str] = dict.fromkeys(
     ("scipy.stats", "scipy.stats.contingency", "scipy.stats.mstats", "scipy.stats.qmc"), OUTSIDE
 )
-"""What is said of the functions of a module that have nothing of their own below."""
+"""The advice for functions of a module that have none of their own below."""
 
 SOLVED = (
     "compile the function that it calls, with numbagraph.value_and_grad, and call {} outside; inside of a compiled "
@@ -204,7 +204,7 @@ ADVICE: dict[str, dict[str, str]] = {
         "expected_freq": "np.sum(table, 1)[:, None] * np.sum(table, 0) / np.sum(table)",
     },
 }  # fmt: skip
-"""By the module from which users know a function, and its name."""
+"""The advice by the module from which users know a function, and its name."""
 
 OBJECTS_OF_STATS = ("multivariate_normal", "dirichlet", "multinomial", "gaussian_kde")
-"""Of `scipy.stats`: their methods have one advice."""
+"""Objects of `scipy.stats` whose methods share one advice."""

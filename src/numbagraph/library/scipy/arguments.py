@@ -1,4 +1,4 @@
-"""What functions of SciPy do with their arguments first."""
+"""Conversions and checks of the arguments of SciPy's functions."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Function = Callable[..., Any]
 
 
 def array(x: Any) -> Any:
-    """An array as `numpy.asarray` gives it: a Python number is not weak any more."""
+    """Return an array as `numpy.asarray` does: a Python number is not weak any more."""
     return as_numpy_array(np.asarray)(x) if is_traced(x) else np.asarray(x)
 
 
 def inexact(x: Any) -> Any:
-    """An array of floating-point or complex numbers: others become float64."""
+    """Return an array of floating-point or complex numbers: others become float64."""
     found = array(x)
     return found if found.dtype.kind in "fc" else found.astype(np.float64)
 
 
 def double(x: Any) -> Any:
-    """An array of float64, which complex numbers do not become."""
+    """Return an array of float64. Raise for complex numbers."""
     found = array(x)
     if found.dtype.kind == "c":
         raise TypeError("Cannot cast array data from complex128 to float64 according to the rule 'safe'")
@@ -45,17 +45,18 @@ def double(x: Any) -> Any:
 
 
 def lifted(x: Any) -> Any:
-    """An array from outside of the traced function, which traced positions can then select from."""
+    """Return an array from outside of the traced function in a form from which traced positions can select."""
     return x if isinstance(x, Tracer) else Tracer(to_value(np.asarray(x)))
 
 
 def known(x: Any, what: str) -> tuple[int, ...]:
-    """The shape of an array, in numbers: a version is made for it alone."""
+    """The shape of an array, in numbers. A version is made for this shape alone."""
     return known_shape(x.value, what) if isinstance(x, Tracer) else x.shape
 
 
 def known_number(x: Any, what: str) -> int:
-    """A number, such as the length of an argument: a version is made for it alone."""
+    """Return a number, such as the length of an argument, as a Python integer. A version is made for this number
+    alone."""
     if not isinstance(x, Tracer):
         return operator.index(x)
     number = shapes.resolve(as_extent(to_value(x)))
@@ -68,7 +69,7 @@ def known_number(x: Any, what: str) -> int:
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """An axis, counted from the left."""
+    """Return an axis, counted from the left."""
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)
     return int(axis) % ndim
@@ -89,13 +90,14 @@ def only_numpy(xp: Any, device: Any, what: str) -> None:
 
 
 def differentiated(value: Any, form: Any) -> Any:
-    """A value that has the derivatives of another form of it."""
+    """Return a value with the derivatives of another form of it."""
     return Tracer(differentiated_as(as_value(to_value(value)), as_value(to_value(form))))
 
 
 @lru_cache(256)
 def bound(path: str, *args: Any, **options: Any) -> Function:
-    """A function of SciPy with options, one object for the same ones, which knows a callback by its identity."""
+    """Return a function of SciPy with options. Equal options give one object, since a callback is known by its
+    identity."""
     function = load(path)
 
     def call(*arrays: Any) -> Any:
@@ -107,5 +109,5 @@ def bound(path: str, *args: Any, **options: Any) -> Function:
 
 
 def called(function: Function, like: Any, *args: Any, vjp: Function | None = None) -> Any:
-    """A function of NumPy arrays, called from compiled code."""
+    """Call a function of NumPy arrays from compiled code."""
     return pure_callback(function, like, *args, vjp=vjp)

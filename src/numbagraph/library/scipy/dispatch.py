@@ -1,6 +1,6 @@
-"""What functions of SciPy stand for in converted code, where one of their arguments is traced.
+"""Replacements of functions of SciPy in converted code, where one of their arguments is traced.
 
-Each module of this folder has a table ``FUNCTIONS`` of those of one module of SciPy: they are written in NumPy on
+Each module of this folder has a table ``FUNCTIONS`` for the functions of one module of SciPy, written in NumPy on
 traced arrays. `advice` says what to write instead of others.
 """
 
@@ -41,7 +41,7 @@ def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
 
 
 def replacement(function: Any) -> Function | None:
-    """What is called in place of a function of SciPy, or of an object of one of its classes."""
+    """Return the replacement of a function of SciPy, or of an object of one of its classes; None for others."""
     home = home_of(function)
     if home is None:
         advised = advice_for(function)
@@ -59,8 +59,8 @@ def replacement(function: Any) -> Function | None:
 
 
 def advice_for(function: Any) -> tuple[str, str] | None:
-    """The name of a function of a module that has no folder here, or of a method of one of its objects, and what to
-    write instead."""
+    """Return the name of a function of a module that has no table here, or of a method of one of its objects, and the
+    advice for it; None for others."""
     home = home_of(function, (*ADVICE, *OTHERS))
     if home is not None:
         advice = ADVICE.get(home, {}).get(function.__name__, OTHERS.get(home, CALLBACK))
@@ -75,7 +75,7 @@ def advice_for(function: Any) -> tuple[str, str] | None:
 
 
 def where_traced(own: Function, function: Function) -> Function:
-    """``own`` for traced arguments, and the function itself for others."""
+    """Return a function that calls ``own`` on traced arguments, and ``function`` on others."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return (own if is_traced(args, kwargs) else function)(*args, **kwargs)
@@ -84,7 +84,8 @@ def where_traced(own: Function, function: Function) -> Function:
 
 
 def refusing(function: Function, name: str, advice: str) -> Function:
-    """A function that is not in a table: SciPy's own, which may be plain NumPy, or an error that has its name."""
+    """Return the replacement of a function without one in a table: it calls SciPy's own, which may be plain NumPy, and
+    turns its errors into one that names it."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         before = active.refusals

@@ -19,13 +19,13 @@ def total(terms: Any, w: Any = None) -> Any:
 
 
 def quotient(numerator: Any, denominator: Any) -> Any:
-    """Zero where both are."""
+    """Divide; the quotient is zero where both operands are."""
     inside = denominator != 0
     return np.where(inside | (numerator != 0), numerator / np.where(inside, denominator, 1.0), 0.0)
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:
-    """A quotient. Where the denominator is zero its derivative is: a row's distance to itself must not make that of
+    """Divide. Where the denominator is zero, so is the derivative: a row's distance to itself must not make that of
     others NaN."""
     inside = denominator != 0
     outside = np.where(numerator == 0, np.nan, np.copysign(np.inf, numerator))
@@ -33,13 +33,13 @@ def ratio(numerator: Any, denominator: Any) -> Any:
 
 
 def root(x: Any) -> Any:
-    """A square root, whose derivative is zero where it is."""
+    """Return the square root, whose derivative is zero where the root is zero."""
     inside = x != 0
     return np.where(inside, np.sqrt(np.where(inside, x, 1.0)), x)
 
 
 def size(x: Any, w: Any = None) -> Any:
-    """The length of vectors. (Its derivative is zero where it is.)"""
+    """The length of vectors. (Its derivative is zero where the length is zero.)"""
     return np.linalg.norm(x if w is None else np.sqrt(w) * x, axis=-1)
 
 
@@ -108,7 +108,7 @@ def canberra(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def canberra_of_numbers(u: Any, v: Any, w: Any = None) -> Any:
-    """The same of two vectors alone: SciPy leaves out what is no number."""
+    """The Canberra distance of two vectors alone: SciPy leaves out terms that are NaN there."""
     terms = quotient(np.abs(u - v), np.abs(u) + np.abs(v))
     return np.nansum(terms if w is None else terms * w, axis=-1)
 
@@ -133,7 +133,7 @@ def hamming(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def counts(u: Any, v: Any, w: Any) -> tuple[Any, Any, Any, Any]:
-    """How many are true (one) in both, in the first alone, in the second alone, and in none."""
+    """The numbers of places that are true (one) in both, in the first alone, in the second alone, and in none."""
     return tuple(total(each, w) for each in (u * v, u * (1.0 - v), (1.0 - u) * v, (1.0 - u) * (1.0 - v)))  # type: ignore[return-value]
 
 
@@ -148,7 +148,7 @@ def dice(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def dice_of_rows(u: Any, v: Any, w: Any = None) -> Any:
-    """`dice` as SciPy computes it of rows: with weights it counts, without them it multiplies."""
+    """`dice` as SciPy computes it for rows: with weights it counts, without them it multiplies."""
     if w is None:
         return dice(u, v)
     both, apart = total(((u != 0) & (v != 0)) * 1.0, w), total((u != v) * 1.0, w)
@@ -203,7 +203,7 @@ KEPT: dict[str, str] = {
 
 
 def chosen(metric: Any, options: dict[str, Any], all_rows: Any) -> Function:
-    """The metric that a name or a function of SciPy stands for, with its options."""
+    """Return the metric, with its options, that a name or a function of SciPy stands for."""
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
     name = ALIASES.get(name.lower(), name.lower())
     if name not in METRICS or (callable(metric) and not metric.__module__.startswith("scipy.")):
@@ -320,8 +320,9 @@ def directed_hausdorff(u: Any, v: Any, rng: Any = 0, *, seed: Any = None) -> tup
 
 
 def farthest(one: Any, other: Any, rows: int, others: int) -> tuple[Any, Any]:
-    """The row that is farthest from its nearest one among the others, and this. A row is left once one is nearer than
-    the farthest so far: Taha and Hanbury, An efficient algorithm for calculating the exact Hausdorff distance (2015).
+    """Find the row that is farthest from its nearest one among the others, and that nearest one. A row is left once one
+    is nearer than the farthest so far: Taha and Hanbury, An efficient algorithm for calculating the exact Hausdorff
+    distance (2015).
 
     Some rows come first, so that this distance is large before all follow in order: neighbours are alike, so the others
     are looked at from that one on at which the last row was left.

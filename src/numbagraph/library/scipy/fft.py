@@ -35,11 +35,11 @@ INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "
 
 
 Transform = Callable[[Any, Any, Any, Any], Any]
-"""Of an array, lengths, axes, and how it is scaled."""
+"""A function of an array, lengths, axes, and the normalisation."""
 
 
 def as_scipy(name: str, takes: str, axes: Any, function: Transform) -> Function:
-    """A transform with SciPy's parameters, some of which are about memory and threads alone."""
+    """Return a transform with SciPy's parameters, some of which are about memory and threads alone."""
 
     def call(
         x: Any,
@@ -68,7 +68,7 @@ def as_scipy(name: str, takes: str, axes: Any, function: Transform) -> Function:
 
 
 def lengths_and_axes(value: Any, lengths: Any, axes: Any) -> tuple[list[Any] | None, list[int]]:
-    """The lengths of a transform of several axes, if any are given, and the axes, counted from the left."""
+    """Return the lengths of a transform of several axes, if any are given, and the axes, counted from the left."""
     sizes = [lengths] if is_number(lengths) else None if lengths is None else list(lengths)
     if axes is None:
         if sizes is not None and len(sizes) > value.ndim:
@@ -101,12 +101,12 @@ def refuse_plan(plan: Any) -> None:
 
 
 def of_numpy(name: str, takes: str, axes: Any) -> Function:
-    """A function that NumPy has under the same name."""
+    """Return a function that NumPy has under the same name."""
     return as_scipy(name, takes, axes, getattr(np.fft, name))
 
 
 def whole(name: str, takes: str, axes: Any) -> Function:
-    """A complex transform. That of real numbers is completed from its half, as in SciPy."""
+    """Return a complex transform. A transform of real numbers is completed from its half, as in SciPy."""
     transform = getattr(np.fft, name)
 
     def call(value: Any, lengths: Any, axes: Any, norm: Any) -> Any:
@@ -124,8 +124,8 @@ def whole(name: str, takes: str, axes: Any) -> Function:
 
 
 def completed(half: Any, length: Any, axes: list[int]) -> Any:
-    """The transform of real numbers from its half along the last of the axes: the rest are conjugates, in the other
-    direction along all of them."""
+    """Complete the transform of real numbers from its half along the last of the axes: the rest are conjugates, in the
+    other direction along all of them."""
     rest = half[(slice(None),) * axes[-1] + (slice(1, (length + 1) // 2),)]
     rest = np.flip(rest, tuple(axes))
     for axis in axes[:-1]:
@@ -134,7 +134,7 @@ def completed(half: Any, length: Any, axes: list[int]) -> Any:
 
 
 def hermitian(name: str, axes: Any) -> Function:
-    """``hfftn``, ``ihfftn`` and their like, by the real transform in the other direction."""
+    """Return ``hfftn``, ``ihfftn`` or their like, by the real transform in the other direction."""
 
     def transform(value: Any, s: Any, axes: Any, norm: Any) -> Any:
         if norm not in INVERTED:
@@ -151,28 +151,27 @@ def hermitian(name: str, axes: Any) -> Function:
 
 
 def cut(x: Any, axis: int, *bounds: Any) -> Any:
-    """A slice along an axis, which is counted from the right here and below."""
+    """Slice along an axis, which is counted from the right here and below."""
     return x[(..., slice(*bounds), *[slice(None)] * (-1 - axis))]
 
 
 def part(x: Any, axis: int, start: int, length: Extent) -> Any:
-    """Elements along an axis that are all there: unlike that of a slice, the length is known without a comparison."""
+    """Return elements along an axis that are known to exist: other than for a slice, the length needs no comparison."""
     return apply(lambda value: narrow(value, axis, start, length), x)
 
 
 def numbers_along(x: Any, axis: int) -> Any:
-    """The numbers of the elements along an axis."""
+    """The positions of the elements along an axis."""
     return upright(apply(registry["arange"], x.shape[axis]), axis)
 
 
 def upright(numbers: Any, axis: int) -> Any:
-    """A vector that lies along an axis."""
+    """Return a vector that lies along an axis."""
     return numbers[(..., *[None] * (-1 - axis))]
 
 
 def turned(points: Any, steps: Any, length: Any, scale: Any = 1.0) -> Any:
-    """Points of the plane, each turned by some steps of half a turn's part: ``points * exp(-i pi step / length)``, and
-    multiplied by a number."""
+    """Rotate points of the plane, and scale them: ``points * exp(-i pi steps / length) * scale``."""
     angles = (math.pi * steps / length).astype(points.real.dtype)
     one, other = np.cos(angles) * scale, np.sin(angles) * scale
     real, imag = points.real, points.imag
@@ -180,8 +179,8 @@ def turned(points: Any, steps: Any, length: Any, scale: Any = 1.0) -> Any:
 
 
 def even(x: Any, axis: int, kind: int, scale: Any, weight: float = 1.0) -> Any:
-    """The cosine transform along an axis, multiplied by a number. What belongs to frequency 0 is multiplied by a weight
-    in the kinds 2 and 3."""
+    """Return the cosine transform along an axis, multiplied by ``scale``. In the kinds 2 and 3, the term of frequency 0
+    is multiplied by ``weight``."""
     length = x.shape[axis]
     if kind == 1:
         mirrored = np.concatenate([x, cut(x, axis, -2, 0, -1)], axis)
@@ -199,7 +198,7 @@ def even(x: Any, axis: int, kind: int, scale: Any, weight: float = 1.0) -> Any:
 def second(
     even_places: Any, odd_places: Any, axis: int, length: Any, scale: Any, weight: float, *, backwards: bool = False
 ) -> Any:
-    """The cosine transform of kind 2, by a Fourier transform of the even places, and the odd ones backwards."""
+    """Return the cosine transform of kind 2, by a Fourier transform of the even places, and the odd ones backwards."""
     half = np.fft.rfft(np.concatenate([even_places, np.flip(odd_places, axis)], axis), axis=axis)
     steps = upright(apply(registry["arange"], length)[: length // 2 + 1], axis)
     weights = np.where(steps == 0, weight, 1.0).astype(even_places.dtype) if weight != 1.0 else 1
@@ -210,7 +209,8 @@ def second(
 
 
 def third(x: Any, axis: int, scale: Any, weight: float, sign: int = 1) -> Any:
-    """The cosine transform of kind 3, the other way round. Numbers at odd places are multiplied by a sign."""
+    """Return the cosine transform of kind 3, by the steps of kind 2 in reverse. Numbers at odd places are multiplied by
+    a sign."""
     length, steps = x.shape[axis], numbers_along(x, axis)
     count = shapes.floor_divide(x.value.shape[axis], 2)
     mirrored = part(np.flip(x, axis), axis, 0, count)
@@ -221,8 +221,8 @@ def third(x: Any, axis: int, scale: Any, weight: float, sign: int = 1) -> Any:
 
 
 def from_both_ends(points: Any, axis: int) -> Any:
-    """The first element, the last one, the second one, and so on. (To put them there from both halves would be two
-    passes, and a third one where it is not known that they fill the array.)"""
+    """Return the first element, the last one, the second one, and so on. (To put them there from both halves would be
+    two passes, and a third one where it is not known that they fill the array.)"""
     length = points.shape[axis]
     steps = apply(registry["arange"], length)
     places = np.where(steps % 2 == 0, steps // 2, length - 1 - steps // 2)
@@ -230,14 +230,15 @@ def from_both_ends(points: Any, axis: int) -> Any:
 
 
 def fourth_of_any(x: Any, axis: int) -> Any:
-    """The cosine transform of kind 4, by a Fourier transform of twice the length."""
+    """Return the cosine transform of kind 4, by a Fourier transform of twice the length."""
     length, steps = x.shape[axis], numbers_along(x, axis)
     points = np.fft.fft(turned(x + 0j, steps, 2 * length), 2 * length, axis)
     return 2 * np.real(turned(cut(points, axis, length), 2 * steps + 1, 4 * length))
 
 
 def fourth_of_even(x: Any, axis: int) -> Any:
-    """The same of an even number of elements, by one of half of the length: of pairs from both ends."""
+    """Return the cosine transform of kind 4 of an even number of elements, by a Fourier transform of half of the
+    length: of pairs from both ends."""
     length, steps = x.shape[axis], numbers_along(x, axis)
     half = 8 * cut(steps, axis, length // 2) + 1
     first, last = (cut(cut(x, axis, None, None, step), axis, length // 2) for step in (2, -2))
@@ -249,8 +250,8 @@ def fourth_of_even(x: Any, axis: int) -> Any:
 
 
 def odd(x: Any, axis: int, kind: int, scale: Any, weight: float = 1.0) -> Any:
-    """The sine transform along an axis, multiplied by a number: but for the first kind, a cosine transform of numbers
-    in the other order or with alternating signs."""
+    """Return the sine transform along an axis, multiplied by ``scale``: except for the first kind, a cosine transform
+    of the numbers in reverse order or with alternating signs."""
     length = x.shape[axis]
     if kind == 1:
         shifted = np.concatenate([np.zeros_like(cut(x, axis, 1)), x], axis)
@@ -265,7 +266,7 @@ def odd(x: Any, axis: int, kind: int, scale: Any, weight: float = 1.0) -> Any:
 
 
 def ends(x: Any, axis: int, scale: float) -> Any:
-    """An array whose first and last element along an axis are multiplied by a number."""
+    """Multiply the first and the last element of an array along an axis by a number."""
     steps = numbers_along(x, axis)
     chosen = (steps == 0) | (steps == x.shape[axis] - 1)
     return x * np.where(chosen, scale, 1.0).astype(x.dtype)
@@ -274,7 +275,7 @@ def ends(x: Any, axis: int, scale: float) -> Any:
 def transformed(
     x: Any, axis: int, kind: int, norm: Any, orthogonalize: bool | None, is_even: bool, forward: bool
 ) -> Any:
-    """The transform along an axis of real numbers."""
+    """Return the cosine or sine transform of real numbers along an axis."""
     if kind not in (1, 2, 3, 4):
         raise ValueError("invalid transform type: it is 1, 2, 3 or 4")
     if norm not in INVERTED:
@@ -296,7 +297,7 @@ def transformed(
 
 
 def resized(x: Any, axis: int, n: Any) -> Any:
-    """The first elements along an axis, and zeros where there are less."""
+    """Return the first ``n`` elements along an axis, with zeros where there are fewer."""
     if n is None:
         return x
     require(n >= 1, f"invalid number of data points ({n}) specified")
@@ -358,7 +359,7 @@ def real_transforms(is_even: bool, forward: bool) -> Function:
 
 
 def fast_length(name: str) -> Function:
-    """A length near another one, which must be known: a version is made for it alone."""
+    """Return a function for a length near another one, which must be known: a version is made for it alone."""
 
     def call(target: Any, real: bool = False) -> int:
         number = known_number(target, f"scipy.fft.{name}")
@@ -369,7 +370,7 @@ def fast_length(name: str) -> Function:
 
 
 def frequencies(name: str) -> Function:
-    """The frequencies of a transform, which NumPy has under the same name."""
+    """Return the function for the frequencies of a transform, which NumPy has under the same name."""
 
     def call(n: Any, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Any:
         only_numpy(xp, device, f"scipy.fft.{name}")
@@ -380,7 +381,8 @@ def frequencies(name: str) -> Function:
 
 
 def logarithmic(name: str) -> Function:
-    """Hankel's transform of points that are spaced by their logarithms: a circular convolution between two scalings."""
+    """Return Hankel's transform of points that are spaced by their logarithms: a circular convolution between two
+    scalings."""
 
     def call(a: Any, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Any:
         options = {"dln": dln, "mu": mu, "offset": offset, "bias": bias}

@@ -24,7 +24,7 @@ SHAPES_OF_CUMULATIVE = (
 
 
 def widths(x: Any, rows: Any, axis: int, messages: Sequence[str] = SHAPES) -> Any:
-    """The distances of points, with the axis last, where that of ``rows`` is. A vector serves for all rows."""
+    """Return the distances of points, with their axis last, where that of ``rows`` is. A vector serves for all rows."""
     points = array(x)
     if points.ndim not in (1, rows.ndim):
         raise ValueError(messages[0])
@@ -78,7 +78,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:
-    """A quotient, zero where it has no denominator."""
+    """Divide; the quotient is zero where the denominator is."""
     inside = denominator != 0
     return np.where(inside, numerator / np.where(inside, denominator, 1.0), 0.0)
 

@@ -28,8 +28,8 @@ AT_ODDS = ("step", "trace", "callback", "nuts_sampler_kwargs")
 
 
 def in_one_mode(sample: Callable[..., Any], is_ours: Callable[[Any], bool]) -> Callable[..., Any]:
-    """``sample``, which is ours with ``nuts_sampler="numbagraph"``, or with our backend and a model that it can take;
-    and for which the mode that it is given is the default one as well, if it is one of ours."""
+    """Wrap ``sample``, PyMC's own function. With ``nuts_sampler="numbagraph"``, or with numbagraph's backend and a
+    model that it can take, numbagraph draws. Otherwise a mode of numbagraph becomes the default mode as well."""
     signature = inspect.signature(sample)
 
     @wraps(sample)
@@ -68,6 +68,6 @@ def is_free(given: Mapping[str, Any]) -> bool:
 
 
 def install(is_ours: Callable[[Any], bool]) -> None:
-    """Put it in the place of `pm.sample`, once."""
+    """Replace `pm.sample` by the wrapped function, once."""
     if not hasattr(pm.sample, "__wrapped__"):
         pm.sample = pm.sampling.sample = pm.sampling.mcmc.sample = in_one_mode(pm.sample, is_ours)

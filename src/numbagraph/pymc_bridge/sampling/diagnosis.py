@@ -1,4 +1,4 @@
-"""Why a sampler finds no point to begin with: native code says that something is wrong, and not what."""
+"""The reason why a sampler finds no point to begin with: native code reports an error, but not its cause."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from numbagraph.pymc_bridge.native import VectorFunction
 from numbagraph.transforms.interpret import evaluate
 
 BEGINNINGS = 5
-"""At how many points a reason is looked for: they are drawn at random."""
+"""The number of points, drawn at random, at which a reason is looked for."""
 
 
 def explain_failure(compiled: Any, model: pm.Model) -> None:
-    """Raise what is wrong where chains of a compiled model begin, if something is."""
+    """Raise the error at points where chains of a compiled model begin, if there is one."""
     function: VectorFunction = compiled.logp_func
     for seed in range(BEGINNINGS):
         x = compiled.initial_point_func(seed)

@@ -1,4 +1,4 @@
-"""What nutpie stores of draws that diverge: vectors, which it cannot put together where some draws have none."""
+"""The vectors that nutpie stores of divergent draws: it cannot join them where some draws have none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numbagraph.forking import importing
 
 
 class WithoutGaps:
-    """nutpie's trace in memory, in which the vectors that a draw has not are NaN; all else is nutpie's.
+    """nutpie's trace in memory, in which missing vectors are NaN; all else is nutpie's.
 
     Where as many numbers are stored of a chain as it has draws, nutpie takes them for one number of each draw.
     """
@@ -28,7 +28,7 @@ class WithoutGaps:
 
 
 def without_gaps(batch: Any) -> Any:
-    """A table with NaN in the place of vectors that are not there."""
+    """A table with NaN in place of missing vectors."""
     with importing:
         import pyarrow  # noqa: PLC0415  nutpie has imported it
 

@@ -1,4 +1,4 @@
-"""Native functions that draw: PyTensor has random generators where native code has the words of their states.
+"""Native functions that draw: PyTensor's random generators become the words of their states in native code.
 
 Generators that PyTensor lets a random variable change are changed, all or none: if a later step of the same call
 fails, they are what they were before it.
@@ -27,11 +27,11 @@ class Target(Struct):
     """A generator among the results of a partition."""
 
     number: int
-    """Of the result."""
+    """The number of the result."""
     source: int
-    """Which of the generators among the inputs it was."""
+    """The number of the input generator that it follows from."""
     in_place: bool
-    """Whether it is the same object afterwards."""
+    """Whether the result is the same object as the input."""
 
 
 def is_generator(variable: Variable) -> bool:
@@ -39,14 +39,14 @@ def is_generator(variable: Variable) -> bool:
 
 
 def draws(step: Partition | Apply) -> bool:
-    """Whether a step has to do with random generators."""
+    """Whether a step draws from random generators."""
     return any(map(is_generator, (*step.inputs, *step.outputs)))
 
 
 def noting(
     thunk: Callable[[], None], node: Apply, storage: Mapping[Variable, Cell], journal: Journal
 ) -> Callable[[], None]:
-    """What runs one of PyTensor's ops, which may change its generators."""
+    """Wrap the function that runs one of PyTensor's ops, so that the states of its generators are noted before."""
     cells = [storage[each] for each in node.inputs if is_generator(each)]
 
     def step() -> None:
@@ -89,10 +89,10 @@ class DrawingStep:
         ]
         self.numbers = [storage[each] for each in partition.outputs if isinstance(each.type, ScalarType)]
         self.memories: list[Memory | None] = [None] * len(self.places)
-        """Those of the last call."""
+        """The states of the last call."""
         self.name = function.graph.name
         self.versions = {(DEFAULT_KIND,) * len(self.places): function}
-        """By the kinds of the bit generators."""
+        """The native functions by the kinds of the bit generators."""
 
     def __call__(self) -> None:
         values = [cell[0] for cell in self.inputs]
@@ -113,7 +113,7 @@ class DrawingStep:
             cell[0] = cell[0][()]
 
     def results(self, values: list[Any], sources: Sequence[Any]) -> list[Any]:
-        """What the partition computes, with generators in their new states."""
+        """Run the partition, and return its results, with generators in their new states."""
         self.memories = memories = memories_of(sources, self.memories)
         known = [each for each in memories if each is not None]
         if len(known) < len(sources) or len(set(map(id, sources))) < len(sources):
@@ -149,7 +149,8 @@ class DrawingStep:
         return self.versions.setdefault(tuple(kinds), function)
 
     def by_itself(self, values: Sequence[Any]) -> list[Any]:
-        """The same by PyTensor, of generators that native code does not know, or of one that several are."""
+        """Compute the results by PyTensor, if native code does not know the kind of a generator, or if one generator
+        occurs several times."""
         results = list(self.by_pytensor.function(*values))
         for target in self.targets:
             own = values[self.places[target.source]]

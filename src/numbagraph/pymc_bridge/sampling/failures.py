@@ -1,7 +1,8 @@
-"""What fails in native code while a sampler runs: points are rejected, or the sampler ends with an error of Python.
+"""Failures of native code while a sampler runs: points are rejected, or the sampler ends with a Python error.
 
-nutpie's sampler panics where a log-density says that it cannot go on, and where variables cannot be computed of a draw.
-So neither is ever said: the sampler is ended from outside, by who waits for it. Until then its calls succeed.
+nutpie's sampler panics if a log-density reports that it cannot go on, and if the variables of a draw cannot be
+computed. So native code reports neither: the sampler is ended from outside, by the thread that waits for it. Until then
+its calls succeed.
 """
 
 from __future__ import annotations
@@ -27,22 +28,23 @@ ADVICE = (
 BRIEFLY = 0.001
 
 POLL = 0.1
-"""Seconds after which who waits for a sampler looks whether it has to end; nutpie looks for signals as often."""
+"""The seconds after which the waiting thread checks whether the sampler has to end; nutpie polls for signals as
+often."""
 
 
 class RejectionWarning(UserWarning):
-    """At some points, which a sampler rejected, a Python function of the model raised an exception."""
+    """A warning: a Python function of the model raised an exception at some points, which a sampler rejected."""
 
 
 class SamplingEndedError(Exception):
-    """A function is not called any more, since an exception ends the sampler."""
+    """An error: a function is not called any more, since an exception ends the sampler."""
 
 
 def is_recoverable(error: BaseException) -> bool:
-    """Whether an exception says that there is no value at a point, rather than that something is wrong with a program.
+    """Whether an exception means that there is no value at a point, rather than that a program is wrong.
 
-    What the exception itself says counts, as for nutpie's own callbacks. Else these are Python's errors of numbers, and
-    of values that a function is not defined for; NumPy's and SciPy's `LinAlgError` are among them.
+    An attribute of the exception itself counts, as for nutpie's own callbacks. Otherwise these are Python's errors of
+    numbers, and of values that a function is not defined for; NumPy's and SciPy's `LinAlgError` are among them.
     """
     said = getattr(error, "is_recoverable", None)
     return isinstance(error, (ArithmeticError, ValueError)) if said is None else bool(said)
@@ -55,12 +57,12 @@ def described(error: BaseException) -> str:
 
 
 class Run:
-    """What one sampler's calls have raised."""
+    """The exceptions that the calls of one sampler have raised."""
 
     def __init__(self) -> None:
         self.count = 0
         self.first: BaseException | None = None
-        """Of those for which points were rejected."""
+        """The first exception for which a point was rejected."""
         self.last: BaseException | None = None
         self.end: RuntimeError | None = None
         """The error with which the sampler ends."""
@@ -75,7 +77,7 @@ class Run:
             raise self.end
 
     def warn(self) -> None:
-        """Say how many points were rejected."""
+        """Warn of the number of points that were rejected."""
         if self.first is not None:
             warnings.warn(
                 f"{points(self.count)} rejected, for a Python function of the model raised an exception there. The "
@@ -98,7 +100,7 @@ class Run:
     def panicked(self, panic: BaseException) -> SamplingError:
         """The error of a sampler that panicked.
 
-        nutpie computes the density again at a point that a chain is at, and must not hear then that it is rejected.
+        nutpie computes the density again at a point that a chain is at, where a call must not report a rejection.
         """
         if self.last is None:
             error = SamplingError(f"sampling ended, for nutpie's sampler panicked: {panic}")
@@ -123,18 +125,18 @@ def points(count: int) -> str:
 
 
 class Failures:
-    """What hears of failing calls of the functions of one compiled model."""
+    """A record of failing calls of the functions of one compiled model."""
 
     def __init__(self) -> None:
         self.lock = new_lock()
         self.runs: set[Run] = set()
-        """One for each sampler that is going on."""
+        """One run for each sampler that is going on."""
         self.count = 0
-        """So many points were rejected, by all samplers."""
+        """The number of points that were rejected, by all samplers."""
         self.is_over = False
         """Whether all samplers have to end."""
         self.is_quiet = False
-        """Whether nothing is said of points that were rejected."""
+        """Whether rejected points cause no warning."""
 
     def new_run(self) -> Run:
         run = Run()
@@ -166,7 +168,7 @@ class Failures:
     def hear(
         self, error: BaseException | None, code: int, evaluate: Callable[[], object], *, of_draws: bool = False
     ) -> int:
-        """Take note of a call that failed, and answer what becomes of the sampler, as its native code has to know.
+        """Record a failed call, and return the code by which native code handles the sampler.
 
         ``evaluate`` raises what native code cannot say. Draws are points that have a density; their variables must be
         computed.
@@ -206,7 +208,7 @@ def end_of(error: BaseException | None, code: int, evaluate: Callable[[], object
 
 
 class WatchedSampler:
-    """nutpie's sampler, which ends where a call of native code has failed; it has all methods of nutpie's."""
+    """nutpie's sampler, which ends if a call of native code has failed; it has all methods of nutpie's."""
 
     def __init__(self, sampler: Any, failures: Failures, run: Run, model: ref[Any]) -> None:
         """``model`` is one that nutpie alone holds, as long as one of the chains goes on."""
@@ -226,7 +228,7 @@ class WatchedSampler:
         self._run.raise_end()
 
     def _waited(self, last: float | None) -> bool:
-        """Wait for a while, but not longer than until ``last``: whether the sampler has finished."""
+        """Wait for a while, but not longer than until ``last``; return whether the sampler has finished."""
         rest = POLL if last is None else last - time.monotonic()
         try:
             self._sampler.wait(max(0.0, min(POLL, rest)))
@@ -263,7 +265,7 @@ class WatchedSampler:
         self._failures.finished(self._run)
 
     def _note_panic(self, error: BaseException) -> None:
-        """Let the sampler end with an error that is about the model; raise others than panics."""
+        """Let the sampler end with an error about the model if a panic occurred; raise other errors."""
         if not is_panic(error):
             raise error
         self._has_panicked = True
@@ -275,7 +277,7 @@ class WatchedSampler:
         return WithoutGaps(self._sampler.inspect())
 
     def take_results(self) -> Any:
-        """The draws, once. Says how many points were rejected."""
+        """Return the draws, once, and warn of the number of points that were rejected."""
         self._failures.finished(self._run)
         self._run.raise_end()
         found = WithoutGaps(self._sampler.take_results())

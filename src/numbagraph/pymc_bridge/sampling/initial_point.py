@@ -25,7 +25,7 @@ from numbagraph.ir.structs import cached_property
 
 @node_rewriter([OpFromGraph])
 def inline(_: FunctionGraph, node: Apply) -> Any:
-    """The graph inside an op in its place: PyTensor compiles what is inside by its C or Numba compiler."""
+    """Replace an op by the graph inside it: PyTensor would compile that graph by its C or Numba compiler."""
     return inline_ofg_node(node)
 
 
@@ -36,7 +36,8 @@ PYTHON_CODE = Mode(linker="py", optimizer=INLINED)
 
 
 class InitialPoint:
-    """Draws the vector that a chain begins with; made when it is first asked for one. May be called from threads."""
+    """Draws the vector that a chain begins with. The drawing function is made on first use; it may be called from
+    threads."""
 
     def __init__(
         self,
@@ -56,13 +57,14 @@ class InitialPoint:
         self.lock = new_lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The model with what draws the variables: PyMC finds that by classes that users make, in one process alone."""
+        """Pickle the model with the expressions of the variables: PyMC finds these by classes that users make, in one
+        process alone."""
         options = (self.jitter, self.strategy, self.overrides)
         return restored, (self.model, self.names, options, self.expressions)
 
     @cached_property
     def expressions(self) -> list[Variable]:
-        """What the variables are drawn by."""
+        """The expressions that the variables are drawn by."""
         model: Any = self.model
         values = {model.rvs_to_values[each].name: each for each in model.free_RVs}
         variables = [values[name] for name in self.names]
@@ -77,7 +79,7 @@ class InitialPoint:
 
     @cached_property
     def function(self) -> tuple[Callable[[], Any], list[Any]]:
-        """What draws, and the generators that it draws from."""
+        """The function that draws, and the generators that it draws from."""
         with pytensor.config.change_flags(cxx=""):
             compiled = compile_pytensor([], replace_rng_nodes(self.expressions), mode=PYTHON_CODE)
         return compiled, find_rng_nodes(compiled.maker.fgraph.outputs)
@@ -94,7 +96,7 @@ class InitialPoint:
 
 
 def restored(model: Any, names: Sequence[str], options: tuple[Any, ...], expressions: list[Variable]) -> InitialPoint:
-    """What was pickled."""
+    """Restore a pickled object."""
     jitter, strategy, overrides = options
     found = InitialPoint(model, names, jitter=jitter, strategy=strategy, overrides=overrides)
     vars(found)["expressions"] = expressions  # in place of what it would be

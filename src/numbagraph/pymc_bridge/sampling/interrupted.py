@@ -10,11 +10,11 @@ import numpy as np
 from numbagraph.pymc_bridge.compatibility import change_group
 
 LOG_DENSITY = "logp"
-"""Among nutpie's statistics: it is NaN where there was no draw any more, and only there."""
+"""The statistic of nutpie's that is NaN where a chain had no draw any more, and only there."""
 
 
 def lengths_of(trace: Any) -> np.ndarray:
-    """How many draws each chain has."""
+    """The number of draws of each chain."""
     return np.isfinite(trace.sample_stats[LOG_DENSITY].transpose("chain", "draw").values).sum(axis=1)
 
 

@@ -24,14 +24,14 @@ class Rows(Struct, eq=False):
     """The shared variable with the generator, as PyMC made it."""
 
     def draw(self) -> None:
-        """Other rows, as PyTensor draws them."""
+        """Draw other rows, as PyTensor does."""
         count = self.numbers.get_value(borrow=True).size
         rows = self.generator.get_value(borrow=True).integers(0, length(self.data), size=count)
         self.numbers.set_value(rows, borrow=True)
 
 
 class Minibatches:
-    """Those of a model, by their generators: a graph may have several copies of one."""
+    """The minibatches of a model, by their generators: a graph may have several copies of one minibatch."""
 
     def __init__(self) -> None:
         self._rows: dict[Any, Rows] = {}
@@ -60,7 +60,7 @@ class Minibatches:
 
 
 def length(data: Any) -> int:
-    """How many rows there are now."""
+    """The present number of rows."""
     if isinstance(data, Constant):
         return len(data.data)
     return len(data.get_value(borrow=True)) if hasattr(data, "get_value") else int(data.shape[0].eval())

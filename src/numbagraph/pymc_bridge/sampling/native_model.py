@@ -1,4 +1,4 @@
-"""The class of compiled models: nutpie's own, and what it does not check."""
+"""The class of compiled models: nutpie's own, with checks that nutpie lacks."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from numbagraph.pymc_bridge.sampling.failures import Failures, WatchedSampler
 
 @dataclass(frozen=True)
 class NativeModel(CompiledPyMCModel):
-    """nutpie's model, which says what is wrong with new data before a sampler meets them."""
+    """nutpie's model, which reports an error in new data before a sampler runs."""
 
     shapes_with: Callable[[Mapping[str, np.ndarray]], Mapping[str, tuple[int, ...]]] = lambda _: {}
-    """The shapes of what follows from a point, given other data."""
+    """Computes the shapes of the variables that follow from a point, for given data."""
 
     failures: Failures = field(default_factory=Failures)
-    """What hears of calls of native code that fail."""
+    """The record of failing calls of native code."""
 
     recipe: Any = None
-    """How the model is made again where it is unpickled."""
+    """The recipe by which a copy of the model is made when it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The model and its data, compiled again where it is unpickled: the code is found on disk."""
@@ -72,7 +72,7 @@ class NativeModel(CompiledPyMCModel):
 
 
 def require_kept(name: str, value: np.ndarray, dtype: np.dtype) -> None:
-    """Refuse numbers that a dtype would change by more than rounding; nutpie converts whatever it is given."""
+    """Refuse numbers that a dtype would change by more than rounding; nutpie would convert them."""
     lost = value.dtype.kind == "c" and dtype.kind != "c"
     if dtype.kind in "biu" and not lost:
         with np.errstate(invalid="ignore"):

@@ -35,13 +35,13 @@ for _name in ("gamma", "k", "t0", "adapt_step_size", "step_rand"):
     NOT_HERE[_name] = f"nutpie adapts its step size itself; {IN_MODE}"
 for _name in ("vars", "blocked", "dtype", "rng", "initial_point"):
     NOT_HERE[_name] = f"it is a parameter of PyMC's step method; {IN_MODE}"
-"""Options of PyMC and of nutpie's sampler that have another name here, or none, with what to use instead."""
+"""Options of PyMC and of nutpie's sampler that have another name here, or none, with the advice for each."""
 
 NAMES = {"max_treedepth": "maxdepth", "Emax": "max_energy_error"}
-"""What nutpie calls options of PyMC's sampler."""
+"""nutpie's names for options of PyMC's sampler."""
 
 WITHOUT_EFFECT = frozenset({"mp_ctx", "progressbar_theme", "n_init", "jitter_max_retries", "keep_warning_stat"})
-"""Options of PyMC about processes that there are none of, about its progress bar, and about its own ways to begin."""
+"""Options of PyMC that have no effect here: they concern its processes, its progress bar, and its own ways to begin."""
 
 STARTS = {"auto": True, "jitter+adapt_diag": True, "jitter+adapt_diag_grad": True, "adapt_diag": False}
 """The values of ``init``, and whether initial points are moved at random."""
@@ -53,7 +53,7 @@ DEFAULT_ACCEPTANCE = 0.8
 
 
 def understood(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options beside those that `sample` names itself, as nutpie takes them; refuses those that it cannot honour."""
+    """Convert options that `sample` does not name itself to nutpie's; refuse those that it cannot honour."""
     found = dict(options)
     for nested in ("nuts", "nuts_sampler_kwargs"):
         options_inside = found.pop(nested, None) or {}
@@ -76,7 +76,7 @@ def understood(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def acceptance(target_accept: Any) -> float:
-    """How often steps are to be accepted: PyMC's default, unless there is a number."""
+    """The rate at which steps should be accepted: PyMC's default, unless there is a number."""
     if target_accept is None:
         return DEFAULT_ACCEPTANCE
     if not isinstance(target_accept, Real) or not 0 < float(target_accept) < 1:
@@ -94,7 +94,7 @@ def moves_at_random(init: str) -> bool:
 
 
 def kept_besides(idata_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a trace is to have beside draws, of ``idata_kwargs``."""
+    """The groups that a trace has beside draws, from ``idata_kwargs``."""
     found = dict(idata_kwargs or {})
     unknown = [name for name in found if name not in IDATA_KWARGS]
     if unknown:
@@ -103,7 +103,7 @@ def kept_besides(idata_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def seed_of(random_seed: Any, seed: Any) -> int | None:
-    """One seed for all chains, of what NumPy and PyMC take as one."""
+    """One seed for all chains, from anything that NumPy and PyMC take as a seed."""
     if random_seed is not None and seed is not None:
         raise TypeError("seed is nutpie's name of random_seed: give one of them")
     given = seed if random_seed is None else random_seed
@@ -132,7 +132,7 @@ def seed_of_number(number: int) -> int:
 
 
 def of_pymc(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What `pymc.sample` was given, for `numbagraph.pymc_bridge.sample`: with PyMC's own defaults."""
+    """Convert the arguments of `pymc.sample` to those of `numbagraph.pymc_bridge.sample`, with PyMC's own defaults."""
     found = {name: value for name, value in given.items() if name not in ("kwargs", "nuts_sampler", "backend")}
     found |= given.get("kwargs", {})
     found.pop("compile_kwargs", None)
@@ -145,7 +145,7 @@ def of_pymc(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_compiler(given: Mapping[str, Any], is_ours: Callable[[Any], bool]) -> None:
-    """Refuse what `pymc.sample` is given for another compiler."""
+    """Refuse arguments of `pymc.sample` for another compiler."""
     compile_kwargs = given.get("compile_kwargs") or {}
     mode = compile_kwargs.get("mode") or given.get("backend")
     if mode is not None and not is_ours(mode):

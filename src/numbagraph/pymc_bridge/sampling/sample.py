@@ -170,12 +170,12 @@ def sample(
 
 
 def rejections(compiled: Any) -> dict[str, int]:
-    """How many points were rejected because an exception was raised there, as an attribute of a trace."""
+    """The number of points that were rejected because an exception was raised there, as an attribute of a trace."""
     return {"rejected_points": compiled.failures.count} if compiled.failures.count else {}
 
 
 def add_densities(trace: Any, model: pm.Model, wanted: Mapping[str, Any]) -> None:
-    """Add the log-densities of observations and of free variables to a trace, computed in our mode."""
+    """Add the log-densities of observations and of free variables to a trace, computed in the mode ``NUMBAGRAPH``."""
     options = {"model": model, "progressbar": False, "compile_kwargs": {"mode": "NUMBAGRAPH"}}
     for name, compute in (("log_likelihood", compute_log_likelihood), ("log_prior", compute_log_prior)):
         if name in wanted:
@@ -183,14 +183,14 @@ def add_densities(trace: Any, model: pm.Model, wanted: Mapping[str, Any]) -> Non
 
 
 def warnings_of(trace: Any, model: pm.Model) -> list[SamplerWarning]:
-    """What PyMC's own checks say of a trace; where it has no free variable, there are only statistics to look at."""
+    """The warnings of PyMC's own checks of a trace; without free variables, only statistics are checked."""
     if any(each.name in trace.posterior for each in model.free_RVs):
         return run_convergence_checks(trace, model)
     return warn_divergences(trace)
 
 
 def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
-    """What nutpie's sampler draws. Where it cannot begin, the error is one about the model."""
+    """Draw by nutpie's sampler. If it cannot begin, raise an error about the model."""
     with importing:
         import nutpie  # noqa: PLC0415  it takes a second where it brings Numba along
 
@@ -218,7 +218,7 @@ def unconstrained(are_kept: bool) -> dict[str, Any]:
 
 
 def blas_threads(blas_cores: int | str | None, cores: int | None, chains: int) -> int | None:
-    """How many threads the BLAS has for a chain, where they are limited."""
+    """The number of BLAS threads for a chain; None if they are not limited."""
     if blas_cores is None:
         return None
     at_a_time = os.cpu_count() or 1 if cores is None else cores
@@ -229,7 +229,7 @@ def blas_threads(blas_cores: int | str | None, cores: int | None, chains: int) -
 
 
 def require_counts(**counts: tuple[Any, int | None]) -> None:
-    """Each is a number, of at least so much; where that is None, it is left to nutpie."""
+    """Require each to be a number, and at least a minimum; without a minimum the check is left to nutpie."""
     for name, (found, least) in counts.items():
         if least is not None and (not isinstance(found, Integral) or found < least):
             raise ValueError(f"{name} is a whole number of at least {least}, not {found!r}")

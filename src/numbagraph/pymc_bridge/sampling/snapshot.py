@@ -33,7 +33,7 @@ def frozen(model: pm.Model) -> pm.Model:
 
 
 class Snapshot:
-    """A model, and what freezing it would lose."""
+    """A model, and data about it that freezing it would lose."""
 
     def __init__(self, original: pm.Model, *, freeze: bool) -> None:
         self.model: Any = frozen(original) if freeze else original
@@ -45,14 +45,14 @@ class Snapshot:
         self.check_parameters = original.check_bounds
         self.contents = contents_of(self.model)
         self.read: dict[Any, Any] = {}
-        """What the shared variables held that compiled code has as constants."""
+        """The contents of the shared variables that are constants in compiled code."""
         self.shapes: list[tuple[int, ...]] | None = None
-        """Those of the variables of a point, once they are known."""
+        """The shapes of the variables of a point, once they are known."""
         self.density: Any = None
         """The log-density as PyTensor's graph, once it is known. PyMC finds that of a `pm.CustomDist` by its class,
         which is known in one process alone."""
         self.warned: set[str] = set()
-        """The ops of which was said that they are Python."""
+        """The ops for which a warning that they are Python has been given."""
 
     def pickled(self, options: Mapping[str, Any], data: Mapping[Any, Any] | None = None) -> bytes:
         """The model with the options that it was compiled with, and with ``data`` in shared variables.
@@ -74,12 +74,12 @@ class Snapshot:
 
 
 def contents_of(model: Any) -> list[str]:
-    """The names of what a model consists of."""
+    """The names of the parts of a model."""
     return [each.name for each in (*model.basic_RVs, *model.potentials, *model.deterministics)]
 
 
 def unpickled(content: bytes) -> tuple[Snapshot, dict[str, Any]]:
-    """A model to be compiled, and options."""
+    """Restore a model, which is then compiled, and its options."""
     snapshot, options, data = cloudpickle.loads(content)
     for variable, value in data:
         variable.set_value(value)

@@ -1,1 +1,1 @@
-"""Translations of PyTensor's ops to ours, one family a file."""
+"""Translations of PyTensor's ops to numbagraph's, one family a file."""

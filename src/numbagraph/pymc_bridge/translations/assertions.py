@@ -1,4 +1,4 @@
-"""What PyTensor checks when a graph runs (`Assert`, parameters of distributions), in graphs of ours."""
+"""The checks that PyTensor makes when a graph runs (`Assert`, parameters of distributions), in numbagraph's graphs."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def with_checks(
 ) -> tuple[list[Value], list[Guard]]:
     """Values whose conditions are checked where they are computed, and guards for the other conditions.
 
-    ``conditions`` are those of the requirements, and ``name`` says what errors call a variable. Elements of an array
-    check nothing where there are none.
+    ``conditions`` are those of the requirements, and ``name`` returns the name of a variable in errors. The elements of
+    an empty array check nothing.
     """
     checked, guards = list(values), list[Guard]()
     for each, condition in zip(requirements, conditions, strict=True):
@@ -60,5 +60,5 @@ def output_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:
 
 
 def has_elements(value: Value) -> bool:
-    """Whether an array is known to have any."""
+    """Whether an array is known not to be empty."""
     return all(isinstance(each, int) and each > 0 for each in map(shapes.resolve, value.shape))

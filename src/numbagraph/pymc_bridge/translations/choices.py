@@ -48,7 +48,7 @@ def require_one_shape(x: Value, y: Value, variable: Variable) -> None:
 
 
 def computes(body: Body) -> bool:
-    """Whether a branch has something to do: values from around it are there anyhow."""
+    """Whether a branch computes something: values from around it are there anyhow."""
     return bool(body.guards) or any(is_computed(each, body.used) for each in body.outputs)
 
 

@@ -29,32 +29,32 @@ from numbagraph.tracing.trace import tracing
 from numbagraph.tracing.tracer import to_tracer, to_value
 
 Sampler = Callable[..., Any]
-"""Of a generator, a shape (or None), and parameters, all of them traced."""
+"""A function of a generator, a shape (or None), and parameters, all of them traced."""
 
 DEFAULT_KIND = "PCG64"
-"""The bit generator of a random generator of which nothing is known yet."""
+"""The bit generator that is assumed for a random generator whose kind is not known yet."""
 
 
 class State(Struct, eq=False):
-    """What a random generator is in a graph."""
+    """The state of a random generator in a graph."""
 
     kind: str
     words: Value
 
 
 class NotDrawn(ShapeError):
-    """Parameters for which PyTensor has an error, or draws in another way: it decides."""
+    """An error for parameters for which PyTensor raises an error, or draws in another way: PyTensor then decides."""
 
 
 class Source(Local):
-    """A generator of which a random variable is drawn."""
+    """A generator that a random variable is drawn from."""
 
     __slots__ = ("_drawn",)
     _drawn: str
-    """What is drawn, for people."""
+    """A description of the drawn variable for messages."""
 
     def _require(self, condition: Any, rule: str) -> None:
-        """Leave parameters to PyTensor that do not keep a rule."""
+        """Raise an error for parameters that do not keep a rule, so that PyTensor decides on them."""
         require(condition, NotDrawn, f"{self._drawn}, which native code draws if {rule}")
 
 
@@ -64,7 +64,7 @@ def state_input(kind: str, name: str | None) -> State:
 
 
 def sampler_of(op: Any) -> Sampler | None:
-    """What draws as an op does."""
+    """The function that draws as an op does; None if the op has no translation."""
     kind = type(op)
     found = SAMPLERS.get(f"{kind.__module__}.{kind.__name__}")
     if found is not None:
@@ -76,7 +76,7 @@ def sampler_of(op: Any) -> Sampler | None:
 
 @imports(RandomVariable)
 def draw(importer: Importer, node: Apply, state: Any, size: Any, *parameters: Value) -> list[Any]:
-    """The state after a draw, and what is drawn."""
+    """The state after a draw, and the numbers that are drawn."""
     sampler = sampler_of(node.op)
     if sampler is None or not isinstance(state, State):
         raise UnsupportedOp(
@@ -98,12 +98,12 @@ def draw(importer: Importer, node: Apply, state: Any, size: Any, *parameters: Va
 
 
 def length(value: Value) -> Any:
-    """A length of PyTensor's as an integer of Python, if it is known."""
+    """A length of PyTensor's as a Python integer, if it is known."""
     return int(value.data) if isinstance(value, Constant) else to_tracer(value)
 
 
 def method(name: str) -> Sampler:
-    """A method of the generator."""
+    """Make a sampler of a method of the generator."""
 
     def sample(generator: Any, size: Any, *parameters: Any) -> Any:
         return getattr(generator, name)(*parameters, size=shape_of(size, *parameters))
@@ -121,7 +121,7 @@ METHODS = frozenset(
     triangular uniform vonmises wald weibull
     """.split()
 )
-"""Those that PyTensor's classes without code of their own call."""
+"""The methods that PyTensor's classes without code of their own call."""
 
 
 # ---- SciPy's distributions: standard ones that are scaled and shifted ----
@@ -130,7 +130,8 @@ METHODS = frozenset(
 def standard(
     sample: Sampler, domain: Callable[..., Any] = lambda *_: True, rule: str = "its parameters are positive"
 ) -> Callable[..., Any]:
-    """What ``rvs`` of a distribution draws: of shape parameters, which have to be in their domain, as ``rule`` says."""
+    """Make a sampler in the way of ``rvs`` of a distribution. The shape parameters have to be in their domain, which
+    ``rule`` describes."""
 
     def rvs(generator: Any, size: Any, *parameters: Any, loc: Any = None, scale: Any = None) -> Any:
         given = [each for each in (*parameters, loc, scale) if each is not None]
@@ -147,7 +148,7 @@ def standard(
 
 
 def by_quantiles(quantile: Callable[..., Any], domain: Callable[..., Any] = lambda *_: True) -> Callable[..., Any]:
-    """SciPy's way where a distribution has no other: the quantiles of uniform numbers."""
+    """Make a sampler in SciPy's way for distributions without another one: by the quantiles of uniform numbers."""
     return standard(lambda rng, size, *parameters: quantile(rng.uniform(size=size), *parameters), domain)
 
 
@@ -253,7 +254,7 @@ def dirichlet(rng: Any, size: Any, alpha: Any) -> Any:
 
 
 SMALL = 0.1
-"""NumPy draws a row whose parameters are all smaller as broken sticks."""
+"""The bound of parameters below which NumPy draws a row by breaking a stick."""
 
 
 def of_vectors(op: Any) -> Sampler | None:
@@ -316,4 +317,4 @@ SAMPLERS: dict[str, Any] = {
     "pymc.distributions.multivariate.MatrixNormalRV": normal_matrices,
     "pymc.data.MinibatchIndexRV": method("integers"),
 }
-"""By the name of the class, which may be one of PyMC's that nobody has imported yet."""
+"""The samplers by the names of classes, which may be PyMC's and not imported yet."""

@@ -26,7 +26,7 @@ Key = tuple[Any, ...]
 
 
 def part(entry: Any) -> Any:
-    """An entry of a key as our indexing takes it: numbers that are known are Python's."""
+    """An entry of a key for numbagraph's indexing, which takes known numbers as Python's."""
     if isinstance(entry, slice):
         start, stop, step = (each if each is None else end(each) for each in (entry.start, entry.stop, entry.step))
         if isinstance(step, Value):
@@ -111,7 +111,7 @@ def late_masks(importer: Importer, node: Apply, indices: Sequence[Any]) -> list[
 
 
 def put_where(node: Apply, x: Value, update: Value, key: Key, masks: Sequence[Value]) -> Value:
-    """An update where a mask that is not constant is true: no length depends on it."""
+    """Update elements where a mask that is not constant is true: no length depends on the mask."""
     replaces = node.op.set_instead_of_inc
     if len(masks) == 1:
         require_one_for_all(x, update, key, masks[0])
@@ -134,7 +134,7 @@ def put_where(node: Apply, x: Value, update: Value, key: Key, masks: Sequence[Va
 
 
 def require_one_for_all(x: Value, update: Value, key: Key, mask: Value) -> None:
-    """The update is the same for all that a mask selects: how many these are is not known."""
+    """Require an update to be the same for all elements that a mask selects: their number is not known."""
     place = next(number for number, each in enumerate(key) if each is mask)
     taken = mask.ndim + sum(each is not None for each in key) - 1
     behind = x.ndim - taken + sum(each is None or isinstance(each, slice) for each in key[place + 1 :])

@@ -24,7 +24,7 @@ from numbagraph.tracing.regions import Body, dependents, invariants
 
 
 def body_of(inside: Importer, variables: Sequence[Variable], used: Sequence[Value]) -> Body:
-    """What an importer of its own makes of some variables, with the checks that they need.
+    """The body that an importer of its own makes of some variables, with the checks that they need.
 
     ``used`` are values around the region.
     """
@@ -46,7 +46,7 @@ def body_of(inside: Importer, variables: Sequence[Variable], used: Sequence[Valu
 def body_of_loop(
     inside: Importer, variables: Sequence[Variable], used: Sequence[Value], parameters: Sequence[Input]
 ) -> Body:
-    """The same for a loop. What it requires of values that are the same in each step is required before."""
+    """The body of a loop. Its requirements of values that are the same in each step are checked before the loop."""
     body = body_of(inside, variables, used)
     varying = dependents(parameters, [guard.condition for guard in body.guards])
     before = shapes.GuardCollector()
@@ -56,13 +56,13 @@ def body_of_loop(
 
 
 def closed_body(body: Body, parameters: Sequence[Input], name: str) -> Closed:
-    """The region of a loop. What is the same in each step is computed before."""
+    """The region of a loop. Values that are the same in each step are computed before the loop."""
     found = close(parameters, body.outputs, name=name, known=known_around([body], parameters), guards=body.guards)
     return replace(found, region=in_best_form(found.region))
 
 
 def known_around(bodies: Sequence[Body], parameters: Sequence[Input]) -> Callable[[Node], bool]:
-    """Which values are passed to regions."""
+    """Return a predicate that tells which values are passed to regions."""
     hoisted: set[Value] = set().union(*(invariants(each, parameters) for each in bodies))
 
     def known(node: Node) -> bool:
@@ -72,7 +72,7 @@ def known_around(bodies: Sequence[Body], parameters: Sequence[Input]) -> Callabl
 
 
 def in_best_form(region: Graph) -> Graph:
-    """A region as it should be differentiated; it must know its lengths before it runs."""
+    """A region in the form in which it should be differentiated; it must know its lengths before it runs."""
     with shapes.collect_guards():  # the graph around it requires the same
         outputs = rewrite_values(prepare(rewrite_values(region.outputs, PARAMETRISATIONS)), CANCELLATIONS)
     found = interned(replace(region, outputs=tuple(outputs)))

@@ -1,4 +1,5 @@
-"""Translation of linear algebra: a table from PyTensor's op to ours, which works on batches of matrices as it is."""
+"""Translation of linear algebra: a table from PyTensor's ops to numbagraph's, which work on batches of matrices as they
+are."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from numbagraph.pymc_bridge.translations.mathematics import all_of
 
 
 def needed(name: str, node: Apply) -> Op:
-    """One of our ops by its name."""
+    """One of numbagraph's ops by its name."""
     if name not in registry:
         raise UnsupportedOp(
             f"PyTensor's op {node.op} needs numbagraph's op {name!r}, which there is not. It computes "
@@ -52,7 +53,7 @@ def eigh_derivative(
 
 
 def mirrored(a: Value, *, lower: bool, hermitian: bool = True) -> Value:
-    """The Hermitian or symmetric matrix, of the triangle of it that PyTensor reads."""
+    """The Hermitian or symmetric matrix, from the triangle of it that PyTensor reads."""
     strict = registry["tril"](a, -1) if lower else registry["triu"](a, 1)
     other = registry["matrix_transpose"](strict)
     if a.dtype.kind != "c" or not hermitian:
@@ -62,7 +63,8 @@ def mirrored(a: Value, *, lower: bool, hermitian: bool = True) -> Value:
 
 
 def solution(op: Any, solve: Op, a: Value, b: Value) -> Value:
-    """That of a system whose matrix is of the kind that PyTensor was told: it reads no more of it than that."""
+    """The solution of a system whose matrix is of the kind ``op.assume_a``: no more of the matrix is read than that
+    kind requires."""
     kind = op.assume_a
     if kind == "pos":
         return registry["cho_solve"]((registry["cholesky"](a, upper=not op.lower), op.lower), b)
@@ -89,7 +91,7 @@ def padded(vectors: Value, before: int, after: int) -> Value:
 
 @imports(ops.LUFactorTridiagonal)
 def tridiagonal_factors(importer: Importer, node: Apply, *diagonals: Value) -> list[Bands]:
-    """The factors are nothing but what a system is solved with: there the matrix itself will do."""
+    """Stand-ins for the factors, which only serve to solve a system: the matrix itself is kept instead."""
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     return [Bands(*(convert(each, dtype) for each in diagonals))] * len(node.outputs)
 
@@ -107,7 +109,7 @@ def tridiagonal_solution(importer: Importer, node: Apply, factors: Any, *rest: A
 
 
 def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:
-    """The factors that PyTensor has in its modes, which differ where a matrix is not square."""
+    """The factors in PyTensor's modes, which differ where a matrix is not square."""
     square = shapes.same(*a.shape[-2:])
     if op.pivoting or op.mode == "raw" or (op.mode != "economic" and not square):
         raise UnsupportedOp(f"{op} has no translation, but for square matrices, or economic, and without pivoting")
@@ -116,8 +118,8 @@ def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:
 
 
 def generalised_eigenvalues(op: Any, eigvalsh: Op, a: Value, *metric: Value) -> Value:
-    """Those of ``a x = w b x``: of the symmetric matrix that the factor of ``b`` makes of ``a`` (Golub and Van Loan,
-    Matrix Computations, 8.7.2)."""
+    """The eigenvalues ``w`` of ``a x = w b x``, as those of the symmetric matrix that the factor of ``b`` makes of
+    ``a`` (Golub and Van Loan, Matrix Computations, 8.7.2)."""
     a = mirrored(a, lower=op.lower)
     if metric:
         factor = registry["cholesky"](mirrored(*metric, lower=op.lower))
@@ -151,7 +153,7 @@ TABLE: dict[type, tuple[str, Call]] = {
     ops.LU: ("lu", lambda op, f, a: list(f(a, op.permute_l, p_indices=op.p_indices))),
     ops.LUFactor: ("lu_factor", lambda op, f, a: without_singular(*f(a))),
 }
-"""For each op its name here, and how that is called, given PyTensor's op and the operands."""
+"""For each of PyTensor's ops, the name of numbagraph's op, and the call of it, from PyTensor's op and the operands."""
 
 
 NAN_WITHOUT_SOLUTION = (
@@ -162,7 +164,7 @@ NAN_WITHOUT_SOLUTION = (
     "solve_sylvester",
     "solve_triangular",
 )
-"""Functions that give NaN where there is no solution; others raise, as NumPy does."""
+"""Functions that return NaN where there is no solution; others raise an error, as NumPy does."""
 
 
 def core_of(op: Any) -> Any:
@@ -184,7 +186,7 @@ def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
 
 
 def without_singular(factors: Value, pivots: Value) -> list[Value]:
-    """NaN in the place of factors that no system can be solved with."""
+    """Replace factors with which no system can be solved by NaN."""
     diagonal = registry["diagonal"](factors, 0, -2, -1)
     singular = registry["any"](registry["equal"](diagonal, 0), -1)
     return [registry["where"](expand_at(singular, range(singular.ndim, factors.ndim)), np.nan, factors), pivots]
@@ -192,7 +194,8 @@ def without_singular(factors: Value, pivots: Value) -> list[Value]:
 
 @imports(ops.PivotToPermutations)
 def permutation(importer: Importer, node: Apply, pivots: Value) -> Any:
-    """What exchanging rows one after the other comes to; only of the pivots of a matrix, whose permutation is known."""
+    """The permutation that exchanging rows one after the other results in; only for the pivots of a matrix, whose
+    permutation is known."""
     factored = node.inputs[0].owner
     if factored is None or not isinstance(core_of(factored.op), ops.LUFactor):
         return importer.computed_now(node)
@@ -203,7 +206,7 @@ def permutation(importer: Importer, node: Apply, pivots: Value) -> Any:
 
 @imports(*TABLE)
 def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
-    """PyTensor's results are NaN where NumPy raises an error, and checks of PyMC's look for that."""
+    """Translate an op. PyTensor's results are NaN where NumPy raises an error, and PyMC's checks look for that."""
     op = core_of(node.op)
     name, call = TABLE[type(op)]
     dtype = canonical_dtype(node.outputs[0].type.dtype)
@@ -224,7 +227,8 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
 
 
 def require_types(node: Apply, results: Sequence[Value]) -> None:
-    """PyTensor's types of some results for complex matrices are not those of its own values: these count."""
+    """Require results to have PyTensor's types. For complex matrices, some of these types are not those of its own
+    values: the values count."""
     for variable, result in zip(node.outputs, results, strict=True):
         if (result.dtype.kind == "c") != (np.dtype(variable.type.dtype).kind == "c"):
             raise UnsupportedOp(f"{describe(variable)} would be {result.dtype} here")

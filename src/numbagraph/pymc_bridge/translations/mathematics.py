@@ -36,7 +36,7 @@ REDUCTIONS: dict[type, str] = {
 }
 
 AS_IT_IS = ("all", "any", "max", "min")
-"""Reductions of what is given, whose result is converted."""
+"""The reductions of operands as they are, whose result is converted."""
 
 
 @imports(CAReduce)
@@ -84,7 +84,7 @@ def running(importer: Importer, node: Apply, x: Value) -> Value:
 
 @imports(math.Dot, blas.Dot22)
 def dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
-    """PyTensor's outer products are products of a column and a row, which are elementwise here."""
+    """A product. PyTensor's outer products are products of a column and a row, which are elementwise here."""
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     x, y = convert(x, dtype), convert(y, dtype)
     if x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] == 1:
@@ -112,20 +112,21 @@ def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Valu
 
 
 def require_shape(node: Apply, z: Value, product: Value) -> None:
-    """What a product is added to has its shape: BLAS repeats nothing."""
+    """Require an array to have the shape of the product that is added to it: BLAS repeats nothing."""
     for ours, theirs in zip(z.shape, product.shape, strict=True):
         given = f"{shapes.shape_text(z.shape)} and {shapes.shape_text(product.shape)}"
         shapes.require_same(ours, theirs, f"{node.op}: an array and a product to be added to it have shapes {given}")
 
 
 def unless_zero(factor: Value, product: Value) -> Value:
-    """As BLAS has it, what has a factor of 0 is not read: it may be no number."""
+    """A product with ``factor``, which is 0 where the factor is: as in BLAS, the product is not read then, and may be
+    NaN."""
     return registry["where"](registry["equal"](factor, 0), np.zeros((), product.dtype), product)
 
 
 @imports(SplineWrapper)
 def spline(importer: Importer, node: Apply, x: Value) -> Value:
-    """The polynomial of the interval that each element is in; those at the ends go on."""
+    """Evaluate the polynomial of the interval that each element is in; those at the ends continue."""
     with importing:
         from scipy.interpolate import PPoly  # noqa: PLC0415  0.4 s where nobody has imported it
 
@@ -159,7 +160,7 @@ def logsumexp(importer: Importer, node: Apply, x: Value) -> Value:
 
 
 FORMULAS: dict[type, str] = {rows.LogAddExp: "logaddexp", rows.XLogY: "xlogy", rows.XLog1PY: "xlog1py"}
-"""Functions of each element that PyTensor has as graphs in an op."""
+"""The elementwise functions that PyTensor has as graphs in an op."""
 
 
 @imports(*FORMULAS)

@@ -1,4 +1,4 @@
-"""Arrays with named dimensions (`pymc.dims`): their ops become PyTensor's others, and names are dropped."""
+"""Arrays with named dimensions (`pymc.dims`): their ops become PyTensor's other ops, and names are dropped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def renamed(importer: Importer, node: Apply, x: Any) -> Any:
 
 
 def without_names(outputs: Sequence[Variable]) -> list[Variable]:
-    """The same values, of the same inputs, by ops on arrays without names."""
+    """Rewrite variables, of the same inputs, to ops on arrays without names."""
     if not any(type(each.type).__name__ == "XTensorType" for each in ancestors(outputs)):
         return list(outputs)
     graph = FunctionGraph(outputs=list(outputs), clone=True, copy_inputs=False)

@@ -82,7 +82,7 @@ def blockwise(importer: Importer, node: Apply, *inputs: Value) -> Any:
 
 
 def of_one_element(node: Apply) -> Apply:
-    """What an application of a `Blockwise` does to one element of the batch."""
+    """The application of an op to one element of the batch that a `Blockwise` has."""
 
     def element(variable: Variable, core: Sequence[str]) -> Variable:
         return variable.type.clone(shape=static_shape(variable)[variable.ndim - len(core) :])(variable.name)

@@ -1,4 +1,4 @@
-"""Translation of elementwise ops: a table from the class of PyTensor's scalar op to ours."""
+"""Translation of elementwise ops: a table from the classes of PyTensor's scalar ops to numbagraph's ops."""
 
 from __future__ import annotations
 
@@ -115,13 +115,13 @@ AS_THEY_ARE: dict[type, str] = {
     scalars.Imag: "imag",
     scalars.Complex: "complex_of",
 }
-"""Functions of operands as they come: those that compare find their common dtype by themselves."""
+"""The functions that take operands as they are: those that compare find their common dtype by themselves."""
 
 ON_TRUTH_VALUES = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor"}
 
 
 def own_op(name: str, scalar_op: Any) -> Any:
-    """One of our ops by its name."""
+    """One of numbagraph's ops by its name."""
     if name not in registry:
         raise UnsupportedOp(f"PyTensor's op {scalar_op} needs numbagraph's op {name!r}, which there is not")
     return registry[name]
@@ -144,7 +144,7 @@ def polygamma(dtype: np.dtype, order: Value, x: Value) -> Value:
 
 
 def xlogy0(dtype: np.dtype, x: Value, y: Value) -> Value:
-    """``x * log(y)``, which is 0 where x is, whatever y may be."""
+    """``x * log(y)``, which is 0 where x is 0, whatever y is."""
     x, y = convert(x, dtype), convert(y, dtype)
     nothing = registry["logical_and"](registry["equal"](x, 0), registry["isnan"](y))
     return registry["where"](nothing, constant(0, dtype=dtype), registry["xlogy"](x, y))
@@ -157,7 +157,7 @@ def incomplete(name: str, dtype: np.dtype, k: Value, x: Value) -> Value:
 
 
 def number_behind(value: Value) -> Value:
-    """What a value is without dimensions of length 1, which PyTensor gives numbers to make ranks alike."""
+    """Strip dimensions of length 1 from a value, which PyTensor adds to numbers to make ranks alike."""
     while isinstance(value, Node) and value.op.name == "expand_dims":
         value = value.inputs[0]
     if isinstance(value, Constant) and value.data.size == 1:
@@ -166,7 +166,7 @@ def number_behind(value: Value) -> Value:
 
 
 def power(dtype: np.dtype, x: Value, exponent: Value) -> Value:
-    """A constant exponent may have an op of its own, once it is a number."""
+    """A power. A constant exponent may have an op of its own, once it is a number."""
     number = number_behind(exponent)
     if isinstance(number, Constant) and not number.ndim and exponent.ndim <= x.ndim:
         exponent = number
@@ -179,7 +179,8 @@ def round_half_away(dtype: np.dtype, x: Value) -> Value:
 
 
 def clip(dtype: np.dtype, x: Value, least: Value, most: Value) -> Value:
-    """Where the lower end is above the upper one, PyTensor has the former for what is below it."""
+    """Clip elements. Where the lower end is above the upper one, elements below the lower end become that, as in
+    PyTensor."""
     x, least, most = (convert(each, dtype) for each in (x, least, most))
     ends = [each.data for each in map(number_behind, (least, most)) if isinstance(each, Constant)]
     if len(ends) == 2 and np.all(ends[0] <= ends[1]):
@@ -204,7 +205,7 @@ OTHERS: dict[type, Build] = {
     rows.XlogY0: xlogy0,
     rows.XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
 }
-"""Functions that are no op of ours, given the dtype of the result."""
+"""The functions that are no op of numbagraph's, called with the dtype of the result."""
 
 
 def apply_scalar(scalar_op: Any, dtype: np.dtype, inputs: Sequence[Value]) -> Value:
@@ -229,7 +230,7 @@ CHAINED = ("add", "multiply", "maximum", "minimum", *ON_TRUTH_VALUES, *ON_TRUTH_
 
 
 def chained(op: Any, inputs: Sequence[Value]) -> Value:
-    """PyTensor's sums and their like take any number of operands."""
+    """Combine any number of operands, as PyTensor's sums and similar ops do."""
     if op.name not in CHAINED:
         return op(*inputs)
     result = inputs[0]
@@ -261,7 +262,8 @@ def wide_enough(op: Any, dtype: np.dtype, inputs: Sequence[Value]) -> np.dtype:
 
 
 def require_equal_lengths(node: Apply, inputs: Sequence[Value]) -> None:
-    """PyTensor repeats along the dimensions that its types know to have length 1, not along those that turn out to."""
+    """Require equal lengths: PyTensor repeats along the dimensions that its types know to have length 1, not along
+    those that turn out to have it."""
     op: Any = node.op
     repeated = [each.type.broadcastable for each in node.inputs]
     for axis in range(node.outputs[0].type.ndim):

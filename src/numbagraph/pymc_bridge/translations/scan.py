@@ -48,7 +48,7 @@ class Buffer(Struct, eq=False):
 
     @property
     def depth(self) -> int:
-        """How many rows there are before the first step; each step adds one."""
+        """The number of rows before the first step; each step adds one."""
         return max(*self.reads, *self.writes)
 
     @property
@@ -60,13 +60,13 @@ class Buffer(Struct, eq=False):
         return plus(steps, self.depth)
 
     def before(self, count: int) -> list[Value]:
-        """The rows before the first step, behind those that nobody reads."""
+        """The rows before the first step, preceded by rows that are never read."""
         known = [index(self.rows, number) for number in range(self.depth)]
         return [known[0]] * (count - self.depth) + known
 
 
 class Parts:
-    """The operands of a loop by what they are, in PyTensor's order."""
+    """The operands of a loop by their roles, in PyTensor's order."""
 
     def __init__(self, node: Apply, inputs: Sequence[Any]) -> None:
         info = node.op.info
@@ -98,7 +98,7 @@ def from_oldest(taps: Sequence[int], reads: Sequence[int]) -> tuple[int, ...]:
 
 
 def first_rows(value: Value, count: Extent) -> Value:
-    """As many rows as there are steps: PyTensor refuses fewer, and does not read more."""
+    """The first rows of a sequence, one for each step: PyTensor refuses fewer rows, and does not read more."""
     found = distance(value.shape[0], count)
     if found == 0:
         return value
@@ -114,7 +114,7 @@ def distance(left: Extent, right: Extent) -> int | None:
 
 
 def offset_of(extent: Extent) -> tuple[Extent, int]:
-    """An extent as another one plus a number, where it may be arithmetic of PyTensor's."""
+    """An extent as another extent plus a number, where it may be arithmetic of PyTensor's."""
     offset = 0
     while True:
         extent, more = split_offset(extent)
@@ -132,7 +132,7 @@ def offset_of(extent: Extent) -> tuple[Extent, int]:
 
 
 class Translation:
-    """A loop on its way: what it carries, what it runs over, and what a step makes of that.
+    """A loop in translation: its carries, its sequences, and the body of a step.
 
     It carries rows of derivatives, rows of states, and untraced values. It runs over sequences, and the newest rows of
     derivatives; one that may end before has the number of the step instead.
@@ -160,7 +160,7 @@ class Translation:
             return index(rows, self.number)
 
     def step(self) -> None:
-        """What a step carries on, and what it stacks."""
+        """Translate a step: its new carries, and the values that it stacks."""
         parts, sequences = self.parts, len(self.parts.sequences)
         take = taker(self.carries)
         windows: list[list[Value]] = [
@@ -191,7 +191,7 @@ class Translation:
         self.until = next(results, None)
 
     def fitted(self, value: Value, carry: Value) -> Value:
-        """What is carried on, whose shape must stay."""
+        """Require a new carry to have the shape of the carry before, and return it."""
         text = f"a step of the loop that computes {describe(self.node.outputs[0])} makes {value.type} of {carry.type}"
         for one, other in zip(value.shape, carry.shape, strict=True):
             shapes.require_same(one, other, text)
@@ -247,13 +247,14 @@ class Translation:
 
 
 def taker(values: Iterable[Any]) -> Callable[[int], list[Any]]:
-    """Gives the next of some values, so many at a time."""
+    """Return a function that takes the next values, a given number at a time."""
     rest = iter(values)
     return lambda count: [next(rest) for _ in range(count)]
 
 
 def kept_rows(state: Buffer, steps: Extent) -> int:
-    """How many rows of a state are carried: those that a step reads, or all of a buffer that has hardly more."""
+    """The number of rows of a state that are carried: those that a step reads, or all of a buffer that has hardly
+    more."""
     length = shapes.resolve(state.length)
     few = isinstance(length, int) and state.depth <= length <= state.depth + 1
     return length if few and distance(length, state.end(steps)) != 0 else state.depth  # type: ignore[return-value]
@@ -268,7 +269,8 @@ def newest_rows(buffer: Buffer, steps: Extent) -> Value:
 
 
 def whole(buffer: Buffer, finished: Value, last: Sequence[Value], steps: Extent) -> Value:
-    """The buffer of a derivative after the loop: rows that steps are done with, the last ones, and those behind."""
+    """The buffer of a derivative after the loop: the rows that steps are done with, the last ones, and the rows
+    behind."""
     end, pieces = buffer.end(steps), [finished, *map(as_row, last)]
     if distance(buffer.length, end) != 0:
         pieces.append(narrow(buffer.rows, -buffer.rows.ndim, end, shapes.subtract(buffer.length, end)))

@@ -35,7 +35,7 @@ def product_along(matrix: SparseMatrix, y: Value, axis: int, of: str) -> Value:
 
 
 def dense(x: Any) -> Value:
-    """An array of all elements."""
+    """The dense array of all elements."""
     if isinstance(x, SparseMatrix):
         return scatter(x.data, [x.rows, x.columns], x.shape, -2, (False, False))
     return x
@@ -128,7 +128,7 @@ def of_parts(importer: Importer, node: Apply, data: Value, *given: Value) -> Spa
 
 
 def pattern_of(importer: Importer, node: Apply, given: Sequence[Value]) -> SparseMatrix | None:
-    """A matrix with the pattern that a `CSM` is given: that of another, mostly."""
+    """A matrix with the pattern of a `CSM`'s operands: that of another matrix, mostly; None if it is not known."""
     source = node.inputs[1].owner
     if source is not None and isinstance(source.op, ops.CSMProperties) and node.inputs[1:] == source.outputs[1:]:
         other = importer.values[source.inputs[0]]

@@ -1,4 +1,4 @@
-"""A sparse matrix in a graph: where its elements are is known when it is compiled, what they are need not be."""
+"""A sparse matrix in a graph: the positions of its elements are known when it is compiled, their values need not be."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SparseMatrix(Struct, eq=False):
         return SparseMatrix(self.pattern.T, self.columns, self.rows, self.data)
 
     def of(self, data: Value) -> SparseMatrix:
-        """Other elements in the same pattern."""
+        """The matrix with other elements in the same pattern."""
         return replace(self, data=data)
 
     def of_numbers(self, data: np.ndarray) -> Any:
@@ -49,7 +49,8 @@ class SparseMatrix(Struct, eq=False):
 
 
 def is_sparse(variable: Variable) -> bool:
-    """Whether a variable of PyTensor is a sparse matrix. (Its type is asked, so as not to import what defines it.)"""
+    """Whether a variable of PyTensor is a sparse matrix. (Only an attribute of its type is read, to avoid an
+    import.)"""
     return isinstance(variable.type, TensorType) and hasattr(variable.type, "format")
 
 

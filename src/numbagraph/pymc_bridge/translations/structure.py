@@ -48,13 +48,13 @@ def extent_of(value: Value) -> Extent:
 
 
 def length_of(value: Value) -> Extent:
-    """The same, required not to be negative when the graph runs."""
+    """A strong integer as a length, which is required not to be negative when the graph runs."""
     extent = extent_of(value)
     return shapes.resolve(extent if isinstance(extent, Dim) else as_length(extent))
 
 
 def length(extent: Extent) -> Value:
-    """A length as PyTensor has it: an int64 like any other."""
+    """A length in PyTensor's form: an int64 like any other."""
     return convert(shapes.as_value(extent), INT64)
 
 
@@ -73,7 +73,7 @@ def is_made_of_numbers(vector: Value) -> bool:
 
 
 def elements_of(vector: Value, expected: int | None = None) -> list[Value]:
-    """The elements of a vector, each by itself; there are as many as are expected, where its type does not say."""
+    """The elements of a vector, each by itself; ``expected`` is their number, where the type does not have it."""
     count = shapes.resolve(vector.shape[0])
     if expected is not None and not isinstance(count, int):
         shapes.require_same(count, expected, f"a vector of {expected} lengths is needed")
@@ -122,7 +122,7 @@ def same(importer: Importer, node: Apply, x: Value) -> Value:
 
 @imports(MinibatchRandomVariable)
 def part_of_the_data(importer: Importer, node: Apply, x: Value, *total_size: Value) -> Value:
-    """Draws of a variable with `total_size`, which weighs its log-density alone."""
+    """Draws of a variable with `total_size`, which only weighs its log-density."""
     return x
 
 
@@ -169,7 +169,7 @@ def may_be_negative(size: Extent) -> bool:
 
 
 def with_rest(x: Value, sizes: Sequence[Extent]) -> list[Extent]:
-    """Lengths of which one may turn out to be -1, which stands for what is left of ``x``."""
+    """Replace a length that may turn out to be -1: that stands for the rest of ``x``."""
     others = shapes.multiply(-1, shapes.product(sizes))
     known = registry["greater"](shapes.as_value(others), 0)
     for each in sizes:
@@ -183,7 +183,7 @@ def with_rest(x: Value, sizes: Sequence[Extent]) -> list[Extent]:
 
 
 def reshape_each(importer: Importer, node: Apply, x: Value, targets: Value) -> list[Value]:
-    """Elements of a batch in another shape, which is one for all of them, or they would make no array."""
+    """Reshape the elements of a batch; the shape is one for all of them, since otherwise they would make no array."""
     shape = common_row(importer, targets)
     if shape is None:
         raise UnsupportedOp(f"the shape of {describe(node.outputs[0])} differs along a batch, or is not known")
@@ -224,12 +224,13 @@ def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value
 
 @imports(basic.Alloc, moves=True)
 def alloc(importer: Importer, node: Apply, x: Value, *lengths: Value) -> Value:
-    """PyTensor repeats along the dimensions that its types know to have length 1, as with elementwise ops."""
+    """Allocate an array. PyTensor repeats along the dimensions that its types know to have length 1, as with
+    elementwise ops."""
     return allocated(node, x, [length_of(each) for each in lengths], x.ndim, [])
 
 
 def alloc_each(importer: Importer, node: Apply, x: Value, *lengths: Value) -> list[Value]:
-    """Arrays of one shape: that of all elements of a batch."""
+    """Allocate arrays of one shape for all elements of a batch."""
     numbers = [number for each in lengths if (number := common_number(importer, each)) is not None]
     if len(numbers) < len(lengths):
         raise UnsupportedOp(f"the shape of {describe(node.outputs[0])} may differ along a batch")

@@ -1,4 +1,4 @@
-"""`scipy.interpolate`: interpolants at traced points, and those of traced heights."""
+"""`scipy.interpolate`: interpolants at traced points, or of traced heights."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def interp1d(interpolant: Any, x: Any) -> Any:
 
 
 class Interpolated(OnlyTraced):
-    """What `scipy.interpolate.interp1d` makes of traced points or heights."""
+    """The interpolant that `scipy.interpolate.interp1d` makes of traced points or heights."""
 
     __slots__ = ("_kind", "axis", "bounds_error", "fill_value", "x", "y")
     advice = "return its values at points"
@@ -135,7 +135,7 @@ class Interpolated(OnlyTraced):
 
 
 NAMES = {0: "zero", "slinear": "linear", 1: "linear", 3: "cubic"}
-"""Splines that are interpolants of another name."""
+"""The kinds of interpolation that are splines by another name."""
 
 
 def interpolated(
@@ -254,7 +254,7 @@ def on_grid(axes: Sequence[Any], values: Any, xi: Any, method: str, bounded: boo
 
 
 def between(values: Any, axes: Sequence[Any], lows: Sequence[Any], parts: Sequence[Any], trailing: int) -> Any:
-    """The mean of the corners of a cell, with weights."""
+    """Return the mean of the corners of a cell, with weights."""
     found: Any = None
     for corner in itertools.product((0, 1), repeat=len(axes)):
         weight: Any = 1.0
@@ -269,7 +269,7 @@ def between(values: Any, axes: Sequence[Any], lows: Sequence[Any], parts: Sequen
 
 
 def points_of(xi: Any, count: int) -> Any:
-    """Points as an array whose last dimension has their coordinates."""
+    """Return points as an array whose last dimension has their coordinates."""
     if isinstance(xi, tuple):
         xi = np.stack(np.broadcast_arrays(*(double(each) for each in xi)), axis=-1)
     at = double(xi)

@@ -11,7 +11,7 @@ from numbagraph.library.scipy.distance import cdist
 
 
 def shaped(interpolant: Any, found: Any, at: Any) -> Any:
-    """Rows of results, one a point, in the shape that the interpolant gives them."""
+    """Reshape rows of results, one per point, to the shape that the interpolant gives them."""
     extra = tuple(interpolant._y_extra_shape)
     found = found.reshape((*at.shape, *extra))
     axis, count = interpolant._y_axis, at.ndim

@@ -11,14 +11,14 @@ from numbagraph.tracing.tracer import Tracer
 
 
 def of_rows(values: Any, at: Any, axis: int) -> Any:
-    """Results whose first dimensions are those of the points, with these at the place of the axis."""
+    """Move the dimensions of the points, which are the first ones of the results, to the place of the axis."""
     count = at.ndim
     order = [*range(count, count + axis), *range(count), *range(count + axis, values.ndim)]
     return np.transpose(values, order) if axis else values
 
 
 def spread(at: Any, trailing: int) -> Any:
-    """Points, with dimensions for what is interpolated."""
+    """Return points with more dimensions, for those of the interpolated values."""
     return at.reshape((*at.shape, *(1,) * trailing)) if trailing else at
 
 

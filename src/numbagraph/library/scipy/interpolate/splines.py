@@ -76,7 +76,7 @@ class Piecewise(OnlyTraced):
 
 
 def prepared(x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
-    """Knots, heights along the first axis, and the axis that they had."""
+    """Return knots, heights along the first axis, and the axis that the heights had."""
     knots, heights = array(x), array(y)
     if knots.dtype.kind == "c":
         raise ValueError("`x` must contain real values.")
@@ -103,7 +103,7 @@ def real(heights: Any, kind: str) -> Any:
 
 
 def hermite(kind: str, x: Any, y: Any, slopes: Any, axis: int, extrapolate: Any) -> Piecewise:
-    """The cubic polynomials with these heights and derivatives at the knots."""
+    """Return the cubic polynomials with these heights and derivatives at the knots."""
     widths = spread(np.diff(x), y.ndim - 1)
     rise = np.diff(y, axis=0) / widths
     bend = (slopes[:-1] + slopes[1:] - 2 * rise) / widths
@@ -126,7 +126,7 @@ def cubic_hermite_spline(x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: 
 # ---- smooth second derivatives ----
 
 Row = tuple[Any, Any, Any]
-"""Of a tridiagonal system: the element on the diagonal, the one beside it, and the right-hand side."""
+"""A row of a tridiagonal system: the element on the diagonal, the one beside it, and the right-hand side."""
 
 
 def cubic_spline(x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> Piecewise:
@@ -193,7 +193,7 @@ def condition_of(condition: Any, shape: tuple[int, ...]) -> Any:
 
 
 def end_row(condition: Any, x: Any, widths: Any, rise: Any, y: Any, sign: int) -> Row:
-    """The first row of a system; of the last one, all arrays are turned round, and the sign is -1."""
+    """The first row of a system; for the last one, all arrays are reversed, and the sign is -1."""
     if condition == "not-a-knot":
         span = sign * (x[2] - x[0])
         right = ((widths[0] + 2 * span) * widths[1] * rise[0] + widths[0] ** 2 * rise[1]) / span
@@ -228,7 +228,7 @@ def tridiagonal(lower: Any, diagonal: Any, upper: Any, right: Any) -> Any:
 
 
 def periodic_slopes(widths: Any, rise: Any) -> Any:
-    """The same of a spline that goes on as it begins: without its last unknown, the system is tridiagonal."""
+    """The derivatives at the knots of a periodic spline: without its last unknown, the system is tridiagonal."""
     wide = spread(widths, rise.ndim - 1)
     if len(rise) == 2:
         slope = np.sum(rise / wide, axis=0) / np.sum(1.0 / wide, axis=0)
@@ -291,7 +291,8 @@ def akima(x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: 
 
 
 def akima_slopes(rise: Any, method: str) -> Any:
-    """Means of the slopes on both sides, each with the weight of how little the slopes beyond it change."""
+    """The means of the slopes on both sides, each with a weight that is large where the slopes beyond it change
+    little."""
     beyond = []
     for one, two in ((rise[0], rise[1]), (rise[-1], rise[-2])):
         near = 2.0 * one - two

@@ -66,7 +66,7 @@ def chosen(select: Any, select_range: Any) -> slice:
 
 
 def banded_values(bands: Any, lower: bool, select: Any, select_range: Any) -> Any:
-    """Eigenvalues alone; of two real diagonals without a dense matrix."""
+    """Return eigenvalues alone; those of two real diagonals without a dense matrix."""
     values = inexact(bands)
     shape = known(values, "a banded matrix")
     if values.dtype.kind == "c" or shape[0] != 2 or len(shape) != 2 or not shape[1]:
@@ -86,7 +86,7 @@ def spectrum(matrix: Any, vectors: bool, select: Any, select_range: Any) -> Any:
 def eigh_tridiagonal(
     d: Any, e: Any, eigvals_only: bool = False, select: Any = "a", select_range: Any = None, *_: Any, **__: Any
 ) -> Any:
-    """`scipy.linalg.eigh_tridiagonal`. Vectors may have another sign."""
+    """`scipy.linalg.eigh_tridiagonal`. The vectors' signs may differ from SciPy's."""
     if eigvals_only:
         return tridiagonal_values(d, e, select, select_range)
     return spectrum(of_diagonals(d, e), True, select, select_range)
@@ -107,7 +107,7 @@ def eig_banded(
     *_: Any,
     **__: Any,
 ) -> Any:
-    """`scipy.linalg.eig_banded`. Vectors may have another sign."""
+    """`scipy.linalg.eig_banded`. The vectors' signs may differ from SciPy's."""
     del overwrite_a_band
     if eigvals_only:
         return banded_values(a_band, lower, select, select_range)

@@ -1,4 +1,4 @@
-"""Factorisations of matrices without derivatives. SciPy is called for most of them from compiled code."""
+"""Factorisations of matrices without derivatives. Most are calls of SciPy from compiled code."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ SMOOTH = {
     "qr_delete": "np.linalg.qr of the matrix without the rows has one",
     "qr_update": "np.linalg.qr of the sum has one",
 }
-"""What has a derivative in their place."""
+"""Functions that have a derivative, and can be used in their place."""
 
 
 def factorisation(name: str) -> Function:
-    """A function of `scipy.linalg`. The lengths of its arrays are known while it is traced, so the types of its results
-    are those for unit matrices."""
+    """Return a function of `scipy.linalg`. The lengths of its arrays are known during tracing, so the types of its
+    results are those for unit matrices."""
     path = f"scipy.linalg:{name}"
     signature = inspect.signature(load(path))
 
@@ -62,7 +62,7 @@ def factorisation(name: str) -> Function:
 
 
 def of_blocks(options: dict[str, Any]) -> dict[str, Any]:
-    """The four blocks of a matrix as one, and the lengths of the first."""
+    """Join the four blocks of a matrix, and return it with the lengths of the first block."""
     blocks = [np.atleast_2d(inexact(each)) for each in options["X"]]
     if len(blocks) != 4:
         raise ValueError(f"When p and q are None, exactly four arrays should be in X, got {len(blocks)}")

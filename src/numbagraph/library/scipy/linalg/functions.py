@@ -1,4 +1,4 @@
-"""`scipy.linalg`: NumPy's functions with SciPy's arguments, and matrices that are made of vectors."""
+"""`scipy.linalg`: NumPy's functions with SciPy's arguments, and matrices made of vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LinAlgError = np.linalg.LinAlgError
 
 
 def matrix(a: Any, name: str = "a") -> Any:
-    """Matrices of inexact numbers."""
+    """Return a matrix, or a stack of them, of inexact numbers. Raise for arrays of fewer than two dimensions."""
     found = inexact(a)
     if found.ndim < 2:
         raise ValueError(f"Expected a matrix or a batch of them: {name} has {found.ndim} dimensions")
@@ -57,7 +57,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """`scipy.linalg.cho_factor`: the other triangle stays what it was."""
+    """`scipy.linalg.cho_factor`: the other triangle is kept."""
     del overwrite_a, check_finite
     value = square(a)
     rest = value - triangle(value, lower)
@@ -76,7 +76,7 @@ def inv(
 
 
 def assumed(a: Any, assume_a: str | None, lower: bool) -> Any:
-    """The matrix that SciPy computes with, when it is told of a structure: it reads one part of it alone."""
+    """Return the matrix of the assumed structure, of which SciPy reads one part alone."""
     if assume_a in (None, "gen", "general"):
         return a
     if assume_a == "diagonal":
@@ -281,7 +281,7 @@ def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fals
 
 
 def cut(s: Any, rcond: Any, shape: tuple[int, ...]) -> Any:
-    """Which singular values count."""
+    """Return which singular values count as not zero."""
     ratio = precision(s) * max(shape) if rcond is None else rcond
     return s > np.max(s, initial=0.0) * ratio
 
@@ -426,7 +426,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
 
 
 def of_one(name: str, own: Function, ndim: int) -> Function:
-    """A function that takes one matrix, or one vector, where SciPy's takes stacks, too."""
+    """Return a function that takes one matrix, or one vector, where SciPy's takes stacks, too."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         first = [*args, *kwargs.values()][0]

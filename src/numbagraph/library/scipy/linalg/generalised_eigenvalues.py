@@ -1,5 +1,5 @@
-"""Eigenvalues of two matrices, ``a v = w b v``, which SciPy is called for from compiled code: of a singular ``b`` some
-are infinite."""
+"""Eigenvalues of two matrices, ``a v = w b v``, by calls of SciPy from compiled code: for a singular ``b`` some are
+infinite."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def eig(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def cotangents(g: Any, found: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Of ``dw = diag(p)`` and ``dv = v @ (p / (w - w'))``, where ``p = inv(b v) (da - w db) v``; along a vector nothing
-    changes, as its length is 1 and its phase is free."""
+    """Return the cotangents of both matrices, from ``dw = diag(p)`` and ``dv = v @ (p / (w - w'))``, where
+    ``p = inv(b v) (da - w db) v``; along a vector nothing changes, as its length is 1 and its phase is free."""
     (by_values, by_vectors), (values, vectors) = g, found
     across = by_vectors - np.conj(vectors) * np.sum(vectors * by_vectors, axis=-2, keepdims=True)
     unit = np.eye(known(a, "eig")[-1])

@@ -24,12 +24,14 @@ def square(a: Any) -> Any:
 
 
 def transposed(a: Any) -> Any:
-    """Cotangents of complex numbers are multiplied by derivatives, not by their conjugates."""
+    """Transpose, without conjugation: cotangents of complex numbers are multiplied by derivatives, not by their
+    conjugates."""
     return np.swapaxes(a, -1, -2)
 
 
 def of_kind(path: str) -> Function:
-    """A function of a matrix whose result is of the matrix's own dtype; a complex one of a real matrix is an error."""
+    """Return a function of a matrix whose result has the matrix's dtype; a complex result of a real matrix is an
+    error."""
     plain = bound(path)
 
     def call(a: np.ndarray) -> np.ndarray:
@@ -142,8 +144,8 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
 
 
 def solved_toeplitz(column: Any, row: Any, right: Any) -> Any:
-    """Of complex numbers. The adjoint of the solution is that of the transposed matrix, and an element of the first
-    column and row stands on a diagonal of the matrix."""
+    """Solve a Toeplitz system of complex numbers. The adjoint of the solution solves the transposed system, and an
+    element of the first column or row stands on a diagonal of the matrix."""
 
     def vjp(g: Any, y: Any, column: Any, row: Any, right: Any) -> tuple[Any, ...]:
         del right
@@ -197,7 +199,7 @@ def expm(a: Any) -> Any:
 
 
 def of_exponentials(name: str) -> Function:
-    """A trigonometric or hyperbolic function of matrices. [Higham, Functions of Matrices, 2008, section 12.4]"""
+    """Return a trigonometric or hyperbolic function of matrices. [Higham, Functions of Matrices, 2008, section 12.4]"""
 
     def call(A: Any) -> Any:
         value = square(A)

@@ -1,4 +1,4 @@
-"""Riccati's equations, which SciPy is called to solve from compiled code. Their derivatives solve Lyapunov's."""
+"""Riccati's equations, solved by calls of SciPy from compiled code. Their derivatives solve Lyapunov's equations."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def equation(name: str, cotangents: Callable[..., Arrays]) -> Function:
 
 
 def of_continuous(g: Any, x: Any, a: Any, b: Any, r: Any) -> Arrays:
-    """Of ``a' x + x a - x b inv(r) b' x + q = 0``."""
+    """Return the cotangents of the operands of ``a' x + x a - x b inv(r) b' x + q = 0``."""
     gain = np.linalg.solve(r, b.T @ x)
     s = apply(registry["solve_continuous_lyapunov"], a - b @ gain, -g)
     return 2.0 * x @ s, -2.0 * x @ s @ gain.T, s, gain @ s @ gain.T
 
 
 def of_discrete(g: Any, x: Any, a: Any, b: Any, r: Any) -> Arrays:
-    """Of ``a' x a - x - a' x b inv(r + b' x b) b' x a + q = 0``."""
+    """Return the cotangents of the operands of ``a' x a - x - a' x b inv(r + b' x b) b' x a + q = 0``."""
     gain = np.linalg.solve(r + b.T @ x @ b, b.T @ x @ a)
     closed = a - b @ gain
     s = apply(registry["solve_discrete_lyapunov"], closed, g)

@@ -22,15 +22,15 @@ PADDING = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap",
     "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",
 }  # fmt: skip
-"""NumPy's names of SciPy's modes."""
+"""NumPy's names for SciPy's modes."""
 EPSILON = np.finfo(float).eps
-"""Weights of filters in several dimensions that SciPy takes for zero: it does not multiply by them."""
+"""The bound up to which weights of filters in several dimensions count as zero: SciPy does not multiply by them."""
 MOST_TERMS = 200
-"""Sums of at most so many terms are written one after the other, so that a loop takes vectors of neighbours."""
+"""The largest number of terms of a sum that is written out, so that a loop takes vectors of neighbours."""
 
 
 def of_each_axis(given: Any, count: int, name: str) -> list[Any]:
-    """A parameter for each axis."""
+    """Return a parameter for each axis."""
     if isinstance(given, (str, Tracer)) or np.ndim(given) == 0:
         return [given] * count
     if len(given) != count:
@@ -47,7 +47,7 @@ def dtype_of(output: Any, image: Any) -> Any:
 
 
 def extended(image: Any, margins: Sequence[tuple[int, int]], modes: Sequence[str], cval: Any) -> Any:
-    """An array with elements around it."""
+    """Return an array with elements around it."""
     for axis, (margin, mode) in enumerate(zip(margins, modes, strict=True)):
         if mode not in PADDING:
             raise RuntimeError("boundary mode not supported")
@@ -63,12 +63,12 @@ def extended(image: Any, margins: Sequence[tuple[int, int]], modes: Sequence[str
 
 
 def accumulated(image: Any, dtype: Any) -> Any:
-    """An array in the precision in which sums are formed."""
+    """Convert an array to the precision in which sums are formed."""
     return image.astype(np.complex128 if "c" in (image.dtype.kind, np.dtype(dtype).kind) else np.float64)
 
 
 def narrowed(found: Any, dtype: Any) -> Any:
-    """Sums as numbers of the result's dtype: SciPy's conversion to uint32 wraps around, and that to bool cuts off."""
+    """Convert sums to the result's dtype: SciPy's conversion to uint32 wraps around, and that to bool truncates."""
     whole = np.dtype(dtype) in (np.uint32, np.bool_) and found.dtype.kind == "f"
     return found.astype(np.int64).astype(dtype) if whole else found.astype(dtype)
 
@@ -76,7 +76,7 @@ def narrowed(found: Any, dtype: Any) -> Any:
 def correlated(
     image: Any, weights: Any, begins: Sequence[int], modes: Sequence[str], cval: Any, dtype: Any, leaves_zeros: bool
 ) -> Any:
-    """Sums of neighbours with weights, the first of which is ``begins`` before an element along each axis."""
+    """Return weighted sums of neighbours, the first of which is ``begins`` before an element along each axis."""
     lengths = known(weights, "a filter")
     if np.iscomplexobj(cval) and image.dtype.kind != "c":
         raise ValueError("Cannot provide a complex-valued cval when the input is real.")
@@ -108,7 +108,8 @@ def correlated(
 
 
 def weighted(neighbours: Any, weights: Any, leaves_zeros: bool) -> Any:
-    """Products. Where zeros are left out, these are 0 whatever stands beside them, and have a product's derivatives."""
+    """Multiply neighbours by weights. Where zeros are left out, their products are 0 even beside NaN or infinities, and
+    have the derivatives of a product."""
     products = weights * neighbours
     if not leaves_zeros or (not isinstance(weights, Tracer) and np.all(np.abs(weights) > EPSILON)):
         return products
@@ -116,8 +117,8 @@ def weighted(neighbours: Any, weights: Any, leaves_zeros: bool) -> Any:
 
 
 def weighted_line(neighbours: Sequence[Any], weights: Any) -> Any:
-    """The sum of neighbours along one axis in SciPy's order, on which integers depend that sums are cut off to: pairs
-    with one weight are added first, the outer ones before the inner ones."""
+    """Return the sum of neighbours along one axis in SciPy's order, which matters for integers that sums are truncated
+    to: pairs with one weight are added first, the outer ones before the inner ones."""
     middle, last = len(weights) // 2, len(weights) - 1
     mirrored = weights[::-1]
     for sign in (1.0, -1.0):
@@ -181,7 +182,7 @@ def convolve1d(
 
 
 def turned(origin: int, length: int) -> int:
-    """The origin of the filter whose weights stand in the other order."""
+    """The origin of the filter whose weights are in reverse order."""
     return -origin - (1 if not length % 2 else 0)
 
 
@@ -252,8 +253,8 @@ def all_axes(axes: Any, ndim: int) -> list[int]:
 
 
 def gaussian_weights(sigma: Any, order: int, radius: int) -> Any:
-    """A Gaussian at whole numbers, with sum 1, or its derivative, which is a polynomial of Hermite's times it. [DLMF
-    18.5.5]"""
+    """A Gaussian at whole numbers, with sum 1, or its derivative, which is a Hermite polynomial times the Gaussian.
+    [DLMF 18.5.5]"""
     places = np.arange(-radius, radius + 1)
     scaled = places / sigma
     bell = np.exp(-0.5 * scaled * scaled)
@@ -347,7 +348,7 @@ def gaussian_gradient_magnitude(
 def gaussian_parts(
     input: Any, sigma: Any, order: int, output: Any, mode: Any, cval: Any, axes: Any, options: dict[str, Any]
 ) -> list[Any]:
-    """The filter with a derivative along each axis."""
+    """Return the filter's results with a derivative along each axis."""
     image = array(input)
     places = all_axes(axes, image.ndim)
     dtype = dtype_of(output, image)
@@ -432,7 +433,7 @@ def uniform_filter(
 
 
 def extreme(better: np.ufunc, name: str) -> Function:
-    """The smallest or largest of the neighbours, along one axis after the other."""
+    """Return a filter for the smallest or largest of the neighbours, along one axis after the other."""
 
     def call(
         input: Any,

@@ -1,4 +1,4 @@
-"""`scipy.ndimage`: images that are moved, turned and scaled, by interpolation of the orders 0 and 1."""
+"""`scipy.ndimage`: images that are moved, rotated and scaled, by interpolation of the orders 0 and 1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of_each(given: Any, count: int) -> list[Any]:
 
 
 def at_points(name: str, image: Any, lines: Sequence[Any], output: Any, order: int, mode: str, cval: Any) -> Any:
-    """An image at the points of a grid, whose coordinates along each axis are given."""
+    """Return an image at the points of a grid, whose coordinates along each axis are given."""
     if order > 1:
         refuse(f"scipy.ndimage.{name} with order={order}", "order=1 is between neighbours, order=0 the nearest")
     grid = np.stack(np.meshgrid(*lines, indexing="ij"))
@@ -56,7 +56,7 @@ def zoom(
     *,
     grid_mode: bool = False,
 ) -> Any:
-    """`scipy.ndimage.zoom`: the factors are known, since they decide about lengths."""
+    """`scipy.ndimage.zoom`: the factors must be known, since they decide lengths."""
     del prefilter
     if isinstance(zoom, Tracer):
         refuse("scipy.ndimage.zoom by a traced factor", "name it in static_argnames")
@@ -122,7 +122,7 @@ def rotate(
     cval: Any = 0.0,
     prefilter: bool = True,
 ) -> Any:
-    """`scipy.ndimage.rotate` of two dimensions. Where the shape changes, the angle is known."""
+    """`scipy.ndimage.rotate` of two dimensions. Where the shape changes, the angle must be known."""
     del prefilter
     image = array(input)
     lengths = known(image, "rotate")

@@ -14,7 +14,7 @@ MODES = ("reflect", "grid-mirror", "constant", "grid-constant", "nearest", "mirr
 
 
 def inside(x: Any, length: int, mode: str) -> Any:
-    """Where a coordinate beyond an end is read."""
+    """Map a coordinate beyond an end to the one that is read."""
     last = length - 1
     if mode in ("constant", "grid-constant"):
         return x
@@ -50,7 +50,7 @@ def map_coordinates(
     cval: Any = 0.0,
     prefilter: bool = True,
 ) -> Any:
-    """`scipy.ndimage.map_coordinates`, of elements or between them on straight lines."""
+    """`scipy.ndimage.map_coordinates`, by the nearest elements or by linear interpolation."""
     del prefilter
     if not 0 <= order <= 5:
         raise RuntimeError("spline order not supported")
@@ -84,7 +84,7 @@ def map_coordinates(
 
 
 def element(values: Any, points: Any, firsts: Any, corner: Any, shape: Any, mode: str, cval: Any, order: int) -> Any:
-    """The element at one corner around each point, times its weight."""
+    """Return the element at one corner around each point, times its weight."""
     weight: Any = 1.0
     beyond: Any = False
     places = []
@@ -103,7 +103,7 @@ def element(values: Any, points: Any, firsts: Any, corner: Any, shape: Any, mode
 
 
 def rounded(found: Any, dtype: Any) -> Any:
-    """Integers are the nearest ones, of which that farther from zero is taken of two."""
+    """Convert to a dtype. Integers are rounded to the nearest, and away from zero between two."""
     if np.dtype(dtype).kind not in "iu":
         return found.astype(dtype)
     limits = np.iinfo(dtype)

@@ -15,7 +15,7 @@ Extend = Callable[..., Any]
 
 
 def structure_of(structure: Any, ndim: int) -> Any:
-    """Which neighbours count: by default those that share a face."""
+    """A mask of the neighbours that count: by default those that share a face."""
     if structure is None:
         distances = np.abs(np.indices([3] * ndim) - 1).sum(0)
         return distances <= 1
@@ -28,7 +28,7 @@ def structure_of(structure: Any, ndim: int) -> Any:
 
 
 def morphology(name: str, passes: str, extended: Extend) -> Function:
-    """A function that is one pass after the other: an erosion (``e``), or a dilation (``d``)."""
+    """Return a function that makes one pass after the other: an erosion (``e``), or a dilation (``d``)."""
 
     def call(
         input: Any, structure: Any, iterations: Any, mask: Any, output: Any, border_value: Any, origin: Any, axes: Any
@@ -55,7 +55,7 @@ def morphology(name: str, passes: str, extended: Extend) -> Function:
 
 
 def with_parameters(name: str, call: Function) -> Function:
-    """The function with SciPy's parameters, whose order differs."""
+    """Return the function with SciPy's parameters, whose order differs."""
     if name in ("binary_erosion", "binary_dilation"):
 
         def single(
@@ -78,7 +78,7 @@ def with_parameters(name: str, call: Function) -> Function:
 
 
 def one_pass(image: Any, flags: Any, shifts: list[int], border: bool, dilates: bool, extended: Extend) -> Any:
-    """Whether all neighbours are true, or whether any is: a dilation looks from the neighbour's side."""
+    """Return whether all neighbours are true or, for a dilation, whether any is, seen from the neighbour's side."""
     sizes = known(flags, "binary morphology")
     if dilates:
         flags = np.flip(flags)

@@ -16,7 +16,7 @@ Extend = Callable[..., Any]
 
 
 def ordered(input: Any) -> Any:
-    """An array of numbers that have an order."""
+    """Return an array of numbers that have an order. Raise for complex numbers."""
     image = array(input)
     if image.dtype.kind == "c":
         raise TypeError("Complex type not supported")
@@ -24,33 +24,33 @@ def ordered(input: Any) -> Any:
 
 
 def filtered_anew(name: str, input: Any, output: Any) -> Any:
-    """The same for a filter that is given no array for its result."""
+    """Return an array of numbers that have an order, for a filter without ``output``. Raise if one is given."""
     if output is not None:
         refuse(f"scipy.ndimage.{name} with output=", "assign the result, or convert it")
     return ordered(input)
 
 
 class Neighbours(NamedTuple):
-    """What a filter sees of an image: an array with margins, and where the neighbours of its elements begin there."""
+    """The neighbours in an image that a filter takes: an array with margins, and the place of each neighbour in it."""
 
     image: Any
     extended: Any
     sizes: tuple[int, ...]
     flags: np.ndarray | None
-    """Which of a box of these sizes are seen, if not all."""
+    """A mask of the places in a box of these sizes that are neighbours; None if all are."""
 
     @property
     def number(self) -> int:
         return math.prod(self.sizes) if self.flags is None else int(np.sum(self.flags))
 
     def together(self) -> Any:
-        """The neighbours of each element, along a last axis."""
+        """Return the neighbours of each element, along a last axis."""
         found = np.lib.stride_tricks.sliding_window_view(self.extended, self.sizes)
         found = found.reshape((*self.image.shape, math.prod(self.sizes)))
         return found if self.flags is None else found[..., np.flatnonzero(self.flags)]
 
     def apart(self) -> list[Any]:
-        """An array like the image for each place of a neighbour."""
+        """Return an array like the image for each place of a neighbour."""
         places = [at for at in np.ndindex(*self.sizes) if self.flags is None or self.flags[at]]
         shape = known(self.image, "a filter")
         return [self.extended[tuple(map(slice, at, np.add(at, shape).tolist()))] for at in places]
@@ -59,7 +59,7 @@ class Neighbours(NamedTuple):
 def neighbours_of(
     name: str, image: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any, extended: Extend
 ) -> Neighbours:
-    """The neighbours of each element that a filter sees."""
+    """Return the neighbours of each element that a filter takes."""
     if axes is not None:
         refuse(f"scipy.ndimage.{name} with axes=", "give size= with a 1 for each other axis")
     count = image.ndim
@@ -78,7 +78,7 @@ def neighbours_of(
 
 
 def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> Function:
-    """A filter that takes the neighbour of some rank."""
+    """Return a filter that takes the neighbour of some rank."""
 
     def filtered(
         input: Any,
@@ -163,18 +163,18 @@ def filters(extended: Extend) -> dict[str, Function]:
 
 
 def inside(image: Any, labels: Any) -> Any:
-    """Which elements have a label, if no labels are asked for."""
+    """A mask of the elements that have a positive label, for a call without ``index``."""
     return np.broadcast_to(lifted(array(labels)), image.shape) > 0
 
 
 def matching(image: Any, labels: Any, index: Any) -> Any:
-    """For each label that is asked for, which elements have it."""
+    """A mask, for each label in ``index``, of the elements that have it."""
     flat = np.ravel(np.broadcast_to(lifted(array(labels)), image.shape))
     return np.expand_dims(flat, 0) == np.expand_dims(np.ravel(index), 1)
 
 
 def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """`scipy.ndimage.sum_labels`: one pass for each label that is asked for, and sums of doubles then."""
+    """`scipy.ndimage.sum_labels`: with ``index``, one pass for each label in it, and sums in doubles."""
     image = array(input)
     if labels is None:
         return np.sum(image)

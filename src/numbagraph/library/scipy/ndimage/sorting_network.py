@@ -1,4 +1,4 @@
-"""Few numbers are sorted by exchanges that are written out: in vector code, element by element of several arrays."""
+"""Sorts few numbers by exchanges that are written out: in vector code, element by element of several arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 MOST_EXCHANGED = 9
-"""How many numbers are."""
+"""The largest number of numbers that are sorted in this way."""
 
 
 def of_rank(numbers: list[Any], rank: int) -> Any:
-    """The number of some rank among as many, counted from the smallest: those beyond it, on the side where there are
-    fewer, go to their end."""
+    """Return the number of some rank, counted from the smallest. Numbers beyond it, on the side where there are fewer,
+    are moved to that end."""
     count = len(numbers)
     numbers = list(numbers)
     if rank >= count // 2:
@@ -27,6 +27,6 @@ def of_rank(numbers: list[Any], rank: int) -> Any:
 
 
 def exchanged(one: Any, other: Any) -> tuple[Any, Any]:
-    """In the order that `numpy.sort` has, of which NaN is the last."""
+    """Return two numbers in `numpy.sort`'s order, in which NaN is the last."""
     is_larger = (other < one) | (one != one)
     return np.where(is_larger, other, one), np.where(is_larger, one, other)

@@ -14,11 +14,11 @@ from numbagraph.library.scipy.arguments import Function, array, axis_of, known
 
 MODES = ("full", "same", "valid")
 MOST_TERMS = 64
-"""Direct sums of at most so many terms are written one after the other."""
+"""The largest number of terms of a direct sum that is written out."""
 
 
 def operands(in1: Any, in2: Any, mode: str) -> tuple[Any, Any, bool]:
-    """Both arrays; in the mode "valid" the larger one comes first, and whether they were exchanged."""
+    """Return both arrays, and whether they were exchanged: in the mode "valid" the larger one comes first."""
     one, other = array(in1), array(in2)
     if one.ndim != other.ndim:
         raise ValueError("in1 and in2 should have the same dimensionality")
@@ -32,7 +32,7 @@ def fits(first: Sequence[int], second: Sequence[int], axes: Sequence[int]) -> bo
 
 
 def window(first: Sequence[int], second: Sequence[int], mode: str, axes: Sequence[int]) -> list[slice]:
-    """The part of the whole convolution that a mode gives."""
+    """The slices of the whole convolution that a mode keeps."""
     found = [slice(None)] * len(first)
     for axis in axes:
         n, m = first[axis], second[axis]
@@ -74,7 +74,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
 
 
 def direct(one: Any, other: Any, first: Sequence[int], second: Sequence[int], mode: str) -> Any:
-    """The sum of products, over the elements of the smaller array."""
+    """Return the sum of products, over the elements of the smaller array."""
     axes = range(len(first))
     if len(first) == 1 and min(*first, *second) > MOST_TERMS:
         return np.convolve(one, other)[window(first, second, mode, axes)[0]]
@@ -113,7 +113,7 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
 
 
 def transformed(in1: Any, in2: Any, mode: str, axes: Any, product: Function) -> Any:
-    """The part of a convolution that a mode gives, by Fourier transforms along some axes."""
+    """Return the part of a convolution that a mode keeps, by Fourier transforms along some axes."""
     one, other, _ = operands(in1, in2, mode)
     if not one.ndim:
         return one * other
@@ -150,8 +150,8 @@ def as_a_whole(one: Any, other: Any, axes: Sequence[int]) -> Any:
 
 
 def in_blocks(one: Any, other: Any, axes: Sequence[int]) -> Any:
-    """Along one axis, of blocks of the longer array which overlap by the shorter one, less an element: what that many
-    elements at the front of a block's convolution are is known from the block before."""
+    """Convolve along one axis by blocks of the longer array. Each block overlaps the one before by the length of the
+    shorter array less one, and those first elements of its convolution are dropped: the block before has them."""
     if len(axes) > 1:
         return as_a_whole(one, other, axes)
     (axis,) = axes
@@ -184,7 +184,7 @@ def length_of_blocks(total: int, overlap: int, real: bool) -> int:
 
 
 def conjugate(x: Any) -> Any:
-    """Of real arrays these themselves: NumPy's conjugate of a bool is an integer."""
+    """Conjugate complex arrays, and return others as they are: NumPy's conjugate of a bool is an integer."""
     return np.conj(x) if x.dtype.kind == "c" else x
 
 

@@ -14,7 +14,7 @@ from numbagraph.library.scipy.signal.convolution import convolve
 
 
 def coefficients(b: Any, a: Any, dtype: Any) -> tuple[list[Any], list[Any]]:
-    """Both lists of coefficients, of one length, divided by the first of ``a``."""
+    """Return both lists of coefficients, of one length, divided by the first of ``a``."""
     top, bottom = (np.atleast_1d(array(each)).astype(dtype) for each in (b, a))
     if top.ndim != 1 or bottom.ndim != 1:
         raise ValueError("object of too small depth for desired array")
@@ -75,7 +75,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def without_feedback(weights: Any, line: Any, carry: Sequence[Any], with_state: bool) -> Any:
-    """A filter whose results are sums of elements alone."""
+    """Apply a filter whose results are sums of elements alone."""
     whole = convolve(line, weights)
     count = known(line, "a filter")[0]
     if not with_state:
@@ -145,7 +145,7 @@ def lfilter_zi(b: Any, a: Any) -> Any:
 
 
 def reflected(rows: Any, length: int, kind: str | None) -> Any:
-    """Rows with elements before and after, as `scipy.signal.filtfilt` adds them."""
+    """Return rows with elements before and after, as `scipy.signal.filtfilt` adds them."""
     if kind is None or not length:
         return rows
     if kind == "constant":

@@ -1,4 +1,4 @@
-"""`scipy.signal`: other rates, medians of windows, and spectra."""
+"""`scipy.signal`: changes of rate, medians of windows, and spectra."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from numbagraph.library.scipy.signal.convolution import CONVOLUTIONS, MOST_TERMS
 from numbagraph.tracing.tracer import Tracer
 
 MOST_PHASES = 16
-"""Signals whose rate is raised by more are filtered with the zeros between their elements."""
+"""The largest factor on a signal's rate that is filtered by phases; for larger ones, the filter sees the zeros between
+the elements."""
 
 
 def medfilt(volume: Any, kernel_size: Any = None) -> Any:
-    """`scipy.signal.medfilt`: beyond the ends are zeros."""
+    """`scipy.signal.medfilt`: elements beyond the ends are zeros."""
     values = np.atleast_1d(array(volume))
     if values.dtype.kind in "bc":
         raise ValueError(f"dtype={values.dtype} is not supported by medfilt")
@@ -81,7 +82,8 @@ def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: st
 
 
 def by_phases(taps: Any, rows: Any, up: int, down: int) -> Any:
-    """Every ``up``-th element of the result is a sum of shifted signals, without the zeros between their elements."""
+    """Filter by phases: every ``up``-th element of the result is a sum of shifted signals, without the zeros between
+    their elements."""
     count, length = known(taps, "upfirdn")[0], known(rows, "upfirdn")[-1]
     total = -(-((length - 1) * up + count) // down)
     steps, before = -(-total // up), -(-count // up) - 1

@@ -52,7 +52,7 @@ def savgol_filter(
 
 
 def fitted(count: int, degree: int, deriv: int, delta: float) -> Any:
-    """The matrix that gives the values of the polynomial through a window, at each of its places."""
+    """The matrix from the elements of a window to the values of the fitted polynomial at each of its places."""
     places = np.arange(count, dtype=np.float64)
     centred = places - places.mean()
     basis = np.polynomial.legendre.legvander(centred / max(centred[-1], 1.0), degree)

@@ -13,7 +13,7 @@ from numbagraph.tracing.tracer import Tracer
 
 
 def number(x: Any, like: Any) -> Any:
-    """A parameter: a traced one has the precision of the times."""
+    """Return a parameter: a traced one in the precision of the times."""
     return array(x).astype(np.result_type(like.dtype, 0.0)) if isinstance(x, Tracer) else float(x)
 
 
@@ -55,7 +55,7 @@ def turns(t: Any, f0: Any, t1: Any, f1: Any, method: str, vertex_zero: bool) -> 
 
 
 def in_a_period(t: Any, share: Any) -> tuple[Any, Any, Any]:
-    """Times and shares of a period, of one shape, and whether times are in that share."""
+    """Return times and shares of a period, of one shape, and whether times are in that share."""
     times, part = array(t), array(share)
     part = part + (times - times)
     times = np.mod(times + (part - part), 2 * math.pi)
@@ -63,7 +63,7 @@ def in_a_period(t: Any, share: Any) -> tuple[Any, Any, Any]:
 
 
 def result_dtype(function: str, t: Any, share: Any) -> np.dtype:
-    """That of SciPy's function, which is float64 before release 1.18, and follows the operands from then on."""
+    """The dtype of SciPy's result, which is float64 before release 1.18, and follows the operands from then on."""
     empty = (each if isinstance(each, (int, float)) else np.zeros(0, array(each).dtype) for each in (t, share))
     return load(f"scipy.signal:{function}")(*empty).dtype
 

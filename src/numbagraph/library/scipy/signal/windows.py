@@ -10,7 +10,7 @@ from numbagraph.library.scipy.arguments import Function, array, known_number, on
 
 
 def length_of(M: Any, name: str, xp: Any, device: Any) -> int:
-    """How many points a window has, in numbers, as those windows have that SciPy computes."""
+    """The number of points of a window as a Python integer, with the checks that SciPy makes."""
     only_numpy(xp, device, f"scipy.signal.windows.{name}")
     count = M if isinstance(M, float) else known_number(M, f"scipy.signal.windows.{name}")
     if int(count) != count or count < 0:
@@ -19,7 +19,7 @@ def length_of(M: Any, name: str, xp: Any, device: Any) -> int:
 
 
 def places(M: int, sym: bool) -> Any:
-    """Distances from the middle."""
+    """The distances of the points from the middle."""
     count = M if sym or M <= 1 else M + 1
     return (np.arange(count) - (count - 1) / 2.0)[:M]
 

@@ -27,11 +27,11 @@ KEEP_ZERO = frozenset(
     "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh sqrt tan tanh "
     "trunc".split()
 )
-"""The ufuncs that SciPy has as methods, since they leave zeros where they are."""
+"""The ufuncs that SciPy has as methods of sparse arrays, since they map zero to zero."""
 
 
 class Pattern:
-    """Where elements are: the same for all arrays that are made of one by changing elements."""
+    """The places of the elements, which are shared by all arrays that differ in their elements alone."""
 
     def __init__(self, name: str, positions: tuple[Any, ...], lengths: Any) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Pattern:
 
 
 class SparseArray(binary.Compared, OnlyTraced):
-    """Stands for a sparse array of SciPy, with its methods."""
+    """A stand-in for a sparse array of SciPy, with its methods."""
 
     __slots__ = ("_data", "_is_own", "_pattern")
     __array_priority__ = 1001
@@ -89,7 +89,7 @@ class SparseArray(binary.Compared, OnlyTraced):
         raise refused(TraceError(text))
 
     def operand(self) -> Any:
-        """NumPy's functions take dense arrays."""
+        """Raise: NumPy's functions take dense arrays."""
         self._refuse("a function of NumPy", "write A @ x, A * x or A.toarray()")
 
     # ---- parts ----
@@ -139,7 +139,7 @@ class SparseArray(binary.Compared, OnlyTraced):
     # ---- how others are made ----
 
     def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """A function of the elements, of where they are, and of other values."""
+        """Call a function of the elements, of their places, and of other values."""
         pattern, options = self._pattern, kwargs
 
         def call(data: Value, *values: Any) -> Any:
@@ -149,16 +149,16 @@ class SparseArray(binary.Compared, OnlyTraced):
         return apply(call, self._data, *args)
 
     def _with(self, data: Any) -> SparseArray:
-        """Other elements at the same places."""
+        """Return an array with other elements at the same places."""
         return SparseArray(data, self._pattern)
 
     def _of(self, name: str, parts: Any) -> SparseArray:
-        """An array of elements and positions that were computed, whose lengths come last."""
+        """Return an array of computed elements and positions, with its lengths as the last part."""
         data, first, second, lengths = parts
         return SparseArray(data, Pattern(name, (first, second), lengths))
 
     def _of_elements(self, function: Callable[[Any], Any]) -> SparseArray:
-        """What a function that is not linear makes of each element, of which no two may be at one place."""
+        """Apply a function that is not linear to each element, after elements at one place have been added."""
         return self._with(function(self._call(formats.distinct)))
 
     def _same_pattern(self, other: SparseArray) -> bool:
@@ -293,7 +293,7 @@ class SparseArray(binary.Compared, OnlyTraced):
         return self._with(self._data + other._data if sign > 0 else self._data - other._data)._as_sum()
 
     def _as_sum(self) -> SparseArray:
-        """In the format that SciPy gives what it makes of two arrays."""
+        """Convert to the format that SciPy gives the sum of two arrays."""
         return self.tocsr() if self.format == "coo" else self
 
     def __add__(self, other: Any) -> Any:
@@ -430,14 +430,14 @@ BINARY = {
 
 
 def sum_dtype(dtype: np.dtype) -> np.dtype:
-    """That of the sums along an axis, as SciPy has it."""
+    """The dtype of sums along an axis, as SciPy has it."""
     if dtype.kind == "u":
         return np.dtype(np.uint)
     return np.dtype(np.int_) if np.can_cast(dtype, np.int_) else dtype
 
 
 def normalised(axis: Any) -> int | None:
-    """An axis from the left; None stands for both."""
+    """Return an axis, counted from the left; None stands for both."""
     axes = axis if isinstance(axis, tuple) else (axis,)
     if axis is None or sorted(each % 2 for each in axes) == [0, 1]:
         return None
@@ -465,14 +465,14 @@ def is_vector(thing: Any) -> bool:
 
 
 def sparse_or_dense(thing: Any) -> Any:
-    """An operand: sparse, traced, or an array."""
+    """Return an operand as a sparse array, a traced array, or an array."""
     if isinstance(thing, (SparseArray, Tracer)) or is_vector(thing):
         return thing
     return lifted(thing) if is_scipys(thing) else np.asarray(thing)
 
 
 def lifted(array: Any) -> Any:
-    """A sparse array from outside of the traced function."""
+    """Return a sparse array from outside of the traced function as a traced one."""
     if type(array).__name__ not in {f"{name}_array" for name in NAMES}:
         raise TraceError(
             f"a {type(array).__name__} is not supported in a traced function: scipy.sparse.csr_array(A) is the same as "

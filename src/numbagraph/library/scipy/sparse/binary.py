@@ -1,4 +1,4 @@
-"""What is made of two sparse arrays while a function is traced, and comparisons with numbers."""
+"""Operations on two sparse arrays while a function is traced, and comparisons with numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_ZEROS = "it holds where neither has an element, so the result is dense: compa
 
 
 class Compared:
-    """Python's comparisons, by one method."""
+    """A class with Python's comparisons, which call one method."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -47,7 +47,7 @@ class Compared:
 
 
 def times(left: Any, right: Any) -> Any:
-    """The product of two sparse arrays, in SciPy's format: that of the left one, or CSR."""
+    """Return the product of two sparse arrays, in SciPy's format: that of the left one, or CSR."""
     name = "csc" if left.format == "csc" else "csr"
     own, its = left._compressed(name), right._compressed(name)
     first, second = (own, its) if name == "csr" else (its.T, own.T)
@@ -61,7 +61,7 @@ def times(left: Any, right: Any) -> Any:
 
 
 def total(left: Any, right: Any) -> Any:
-    """The sum of two sparse arrays, in SciPy's format."""
+    """Return the sum of two sparse arrays, in SciPy's format."""
     name = "csr" if left.format == "coo" else left.format
     own, its = left._compressed(name), right._compressed(name)
 
@@ -73,7 +73,7 @@ def total(left: Any, right: Any) -> Any:
 
 
 def together(left: Any, right: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """What a function makes of the elements of two arrays, wherever one of them has any."""
+    """Apply a function to the elements of two arrays, wherever one of them has any."""
     name = "csr" if left.format == "coo" else left.format
     own, its = left._compressed(name), right._compressed(name)
 
@@ -86,13 +86,13 @@ def together(left: Any, right: Any, function: Callable[[Any, Any], Any]) -> Any:
 
 
 def is_comparable(thing: Any) -> bool:
-    """Whether something may be compared with a sparse array element by element: a number, a dense or a sparse array.
-    Others are not equal to any, as Python has it."""
+    """Whether an object may be compared with a sparse array element by element: a number, a dense or a sparse array.
+    Others are unequal to any, as in Python."""
     return isinstance(thing, (Tracer, Compared)) or np.asarray(thing).dtype != object or hasattr(thing, "toarray")
 
 
 def compared(array: Any, number: Any, compare: Compare) -> Any:
-    """A comparison with a number, which must not hold for zero."""
+    """Compare with a number, where the comparison must not hold for zero."""
     if not isinstance(number, Tracer) and np.asarray(number).dtype.kind not in "biufc":
         raise TypeError(f"a comparison of a sparse array with {number!r}: give a number or an array")
     if not isinstance(number, Tracer) and compare(np.zeros((), array.dtype), number):

@@ -1,5 +1,5 @@
 """Sparse arrays that are made of several while a function is traced: ``vstack``, ``hstack`` and ``kron``. Elements move
-with their coordinates, and functions without a counterpart say what to write instead."""
+with their coordinates. Errors for functions without a counterpart say what to write instead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INSTEAD = {
     ),
     "find": "A.tocoo().coords and A.data",
 }
-"""By the names of functions that are refused."""
+"""The advice by the names of functions that are refused."""
 
 
 def refuse(name: str) -> Callable[..., NoReturn]:
@@ -42,7 +42,7 @@ def refuse(name: str) -> Callable[..., NoReturn]:
 
 
 def stacked(name: str, axis: int) -> Callable[..., SparseArray]:
-    """``vstack`` or ``hstack``: one array behind the other along an axis."""
+    """Return ``vstack`` or ``hstack``, which put one array behind the other along an axis."""
 
     def stack(blocks: Sequence[Any], format: str | None = None, dtype: Any = None) -> SparseArray:
         arrays = [sparse_of(name, each) for each in blocks]
@@ -79,7 +79,7 @@ def stacked(name: str, axis: int) -> Callable[..., SparseArray]:
 
 
 def kron(A: Any, B: Any, format: str | None = None) -> SparseArray:
-    """Each element of one array times the other array."""
+    """Return the Kronecker product: each element of one array times the other array."""
     if format not in NAMES:
         raise TraceError(
             f"scipy.sparse.kron of traced arrays gives none of blocks, which is SciPy's own choice: name a format, "

@@ -1,4 +1,4 @@
-"""What functions and methods of `scipy.sparse` stand for in converted code, when arguments are traced."""
+"""Replacements of functions and methods of `scipy.sparse` in converted code, where arguments are traced."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Function = Callable[..., Any]
 
 
 def replacement(function: Any) -> Function | None:
-    """What is called in place of a function of `scipy.sparse`."""
+    """Return the replacement of a function of `scipy.sparse`; None for others."""
     holder, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if is_scipys(holder):
         stand_in = (
@@ -57,7 +57,7 @@ def spsolve_triangular(
     overwrite_b: bool = False,
     unit_diagonal: bool = False,
 ) -> Any:
-    """The solution of a triangular system, by substitution."""
+    """Solve a triangular system by substitution."""
     del overwrite_A, overwrite_b
     matrix, right = sparse_or_dense(A), sparse_or_dense(b)
     if not isinstance(matrix, SparseArray) or isinstance(right, SparseArray):
@@ -70,7 +70,7 @@ def spsolve_triangular(
 
 
 def array_of(form: str) -> Function:
-    """The constructor of a format."""
+    """Return the constructor of a format."""
 
     def make(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: Any = None) -> Any:
         del copy, maxprint
@@ -103,7 +103,7 @@ def of_tuple(form: str, parts: tuple[Any, ...], shape: Any) -> SparseArray:
 
 
 def with_one_dtype(first: Tracer, second: Tracer) -> tuple[Tracer, Tracer]:
-    """Positions as integers of 32 or 64 bits."""
+    """Convert positions to integers of one dtype, of 32 or 64 bits."""
     for each in (first, second):
         if each.dtype.kind not in "iu":
             raise TypeError(f"positions of a sparse array must be integers, not {each.dtype}")
@@ -118,4 +118,4 @@ FUNCTIONS: dict[str, Function] = {
     **construction.FUNCTIONS,
     **{f"{form}_array": array_of(form) for form in NAMES},
 }
-"""By the names of SciPy's functions and classes."""
+"""Replacements by the names of SciPy's functions and classes."""

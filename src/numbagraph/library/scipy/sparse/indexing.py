@@ -46,7 +46,7 @@ def item(array: Any, key: Any) -> Any:
 
 
 def positions(array: Any, key: Any, axis: int) -> Any:
-    """Positions along an axis, from the left and checked; None for all."""
+    """Return positions along an axis, counted from the left and checked; None for all."""
     if isinstance(key, slice) and all(each is None for each in (key.start, key.stop, key.step)):
         return None
     numbers = array._call(lambda data, form: iota(form.shape[axis]))
@@ -55,7 +55,7 @@ def positions(array: Any, key: Any, axis: int) -> Any:
 
 
 def chosen(array: Any, place: Any, axis: int) -> Any:
-    """Rows or columns of an array, in its format."""
+    """Return rows or columns of an array, in its format."""
 
     def parts(data: Value, form: Form, wanted: Value) -> tuple[Value, ...]:
         if form.name == "coo":

@@ -31,7 +31,7 @@ def register(jax_sparse: ModuleType) -> None:
 
 
 class Form:
-    """What a sparse array has besides arrays: its class, and what JAX knows of it, such as its shape."""
+    """The part of a sparse array that is no array: its class, and facts that JAX keeps with it, such as its shape."""
 
     def __init__(self, array: Any) -> None:
         self.kind = type(array)
@@ -51,13 +51,13 @@ class Form:
 
 
 class Pattern(Form):
-    """The same of a traced array, and where its elements are."""
+    """The form of a traced sparse array, with the places of its elements."""
 
     def __init__(self, array: Any) -> None:
         super().__init__(array)
         data, *self.positions = array.tree_flatten()[0]
         self.ndim = getattr(data, "ndim", None)
-        """Of the elements, where they are an array."""
+        """The number of dimensions of the elements, where they are an array."""
 
     def _key(self) -> tuple[Any, ...]:
         values = [to_value(each) if isinstance(each, Tracer) else each for each in self.positions]
@@ -92,7 +92,7 @@ def together(form: Form, parts: Iterable[Any]) -> Any:
 
 
 def made(form: Form, parts: Iterable[Any]) -> Any:
-    """The sparse array of such parts."""
+    """Return the sparse array that has such parts."""
     parts = tuple(parts)
     if any(isinstance(each, Tracer) and each.dtype.kind not in "iu" for each in parts[1:]):
         raise TraceError(

@@ -1,4 +1,5 @@
-"""SciPy's sparse arrays of one dimension while a function is traced: arrays of one row, of which this is hidden."""
+"""SciPy's sparse arrays of one dimension while a function is traced: arrays of one row, whose row dimension is
+hidden."""
 
 from __future__ import annotations
 
@@ -27,12 +28,12 @@ from numbagraph.tracing.trace import refused
 from numbagraph.tracing.tracer import apply
 
 ALIKE = frozenset("copy astype conj conjugate power tocoo tocsr __neg__ __pos__ __abs__".split()) | KEEP_ZERO
-"""The methods that give an array of the same shape."""
+"""The methods that return an array of the same shape."""
 NUMBERS = frozenset(("max", "min"))
 
 
 class SparseVector(Compared, OnlyTraced):
-    """Stands for a sparse array of SciPy of one dimension, with its methods."""
+    """A stand-in for a sparse array of SciPy of one dimension, with its methods."""
 
     __slots__ = ("_row",)
     __array_priority__ = 1002
@@ -67,7 +68,7 @@ class SparseVector(Compared, OnlyTraced):
         raise refused(TraceError(f"{text}\n  at {user_source()}"))
 
     def operand(self) -> Any:
-        """NumPy's functions take dense arrays."""
+        """Raise: NumPy's functions take dense arrays."""
         self._refuse("a function of NumPy", "write a @ x, a * x or a.toarray()")
 
     def _all_parts(self) -> Parts:
@@ -128,7 +129,7 @@ class SparseVector(Compared, OnlyTraced):
         return self * other if is_scalar(other) else self @ other
 
     def _pair(self, name: str, other: Any) -> Any:
-        """What a method gives with a number, or with a vector."""
+        """Return the result of a method with a number, or with a vector."""
         other = other if is_scalar(other) else sparse_or_dense(other)
         if not is_scalar(other) and other.ndim != 1:
             self._refuse(f"{name.strip('_')} with an array of {other.ndim} dimensions")
@@ -231,7 +232,7 @@ class SparseVector(Compared, OnlyTraced):
 
 
 def of_parts(form: str, data: Any, positions: Sequence[Any], lengths: Any) -> SparseVector:
-    """The array of such parts, which are those of an array of one row, but for a COO array's rows."""
+    """Return the array that has such parts, which are those of an array of one row, but for a COO array's rows."""
     name = form.partition(" ")[0]
     if name == "coo":
         (places,) = positions

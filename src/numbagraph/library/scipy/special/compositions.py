@@ -1,4 +1,4 @@
-"""Functions of `scipy.special` that are no ufuncs, in those that are."""
+"""Functions of `scipy.special` that are no ufuncs, in terms of those that are."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def diric(x: Any, n: Any) -> Any:
 
 
 def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
-    """`scipy.special.lambertw`. [DLMF 4.13.4 has the derivative]"""
+    """`scipy.special.lambertw`. [DLMF 4.13.4 for the derivative]"""
     value = array(z).astype(np.complex128)
     function = bound("scipy.special:lambertw", int(k), float(tol))
 
@@ -104,7 +104,7 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
 
 
 def bessel_derivative(name: str, of_bessel: str, sign: int, factor: int = 1) -> Function:
-    """A derivative of any order. [DLMF 10.6.7, 10.29.5]"""
+    """Return a derivative of any order of a Bessel function. [DLMF 10.6.7, 10.29.5]"""
 
     def call(v: Any, z: Any, n: int = 1) -> Any:
         count, order, function = known_number(n, name), array(v), getattr(special, of_bessel)
@@ -117,12 +117,12 @@ def bessel_derivative(name: str, of_bessel: str, sign: int, factor: int = 1) -> 
 
 
 def by_cylindrical(cylindrical: Function) -> Function:
-    """A spherical Bessel function of positive numbers. [DLMF 10.47.3 to 10.47.9]"""
+    """Return a spherical Bessel function of positive numbers. [DLMF 10.47.3 to 10.47.9]"""
     return lambda order, x: np.sqrt(np.pi / 2.0) / np.sqrt(x) * cylindrical(order + 0.5, x)
 
 
 def spherical(name: str, of_positive: Function, slope: tuple[float, float]) -> Function:
-    """A spherical Bessel function. [DLMF 10.47.14 to 10.47.17, 10.51.2]"""
+    """Return a spherical Bessel function. [DLMF 10.47.14 to 10.47.17, 10.51.2]"""
     own = complex_spherical(name, 1.0 if name in ("in", "kn") else -1.0)
 
     def call(n: Any, z: Any, derivative: bool = False) -> Any:
@@ -177,7 +177,8 @@ def spherical(name: str, of_positive: Function, slope: tuple[float, float]) -> F
 
 
 def complex_spherical(name: str, equation: float) -> Function:
-    """SciPy's own function of complex numbers, whose second derivative its differential equation has. [DLMF 10.47.1]"""
+    """Return SciPy's own function of complex numbers, with its second derivative from its differential equation. [DLMF
+    10.47.1]"""
 
     def call(order: Any, value: Any, derivative: bool = False) -> Any:
         orders, values = np.broadcast_arrays(order, value)
@@ -222,7 +223,7 @@ def legendre_p_all(n: int, z: Any, *, diff_n: int = 0) -> Any:
 
 
 def recurrence(last: int, x: Any) -> list[Any]:
-    """Legendre's polynomials, in vector code, of which the differences are rounded. [DLMF 14.10.3]"""
+    """Legendre's polynomials in vector code, by the recurrence in a form that rounds differences. [DLMF 14.10.3]"""
     rows = [np.ones_like(x), x]
     for k in range(1, last):
         product = x * rows[k]
@@ -239,12 +240,12 @@ def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool 
 
 
 def with_derivatives(value: Any) -> Any:
-    """SciPy's results have a dimension for the orders of derivatives, here the function alone."""
+    """Add a dimension for the orders of derivatives, which SciPy's results have. Here it holds the function alone."""
     return value[None]
 
 
 def associated(degree: int, order: int, value: Any, norm: bool, sine: Any = None) -> Any:
-    """Ferrers' function of the first kind, of a number or of an angle's cosine and sine. [DLMF 14.3.1]"""
+    """Ferrers' function of the first kind, for a number or for an angle's cosine and sine. [DLMF 14.3.1]"""
     if abs(order) > degree:
         return 0.0 * value
     scale = np.sqrt((2 * degree + 1) / 2.0 * quotient(degree, order)) if norm else 1.0
@@ -256,11 +257,12 @@ def by_kernel(degree: int, order: int, value: Any, _: Any) -> Any:
 
 
 MOST_STEPS = 20
-"""Degrees for which the recurrence is written out."""
+"""The largest degree for which the recurrence is written out."""
 
 
 def ferrers(degree: int, order: int, x: Any, sine: Any) -> Any:
-    """Vector code, from the degree that is the order. [DLMF 14.7.10, 14.10.3]; of negative orders [14.9.3]"""
+    """Ferrers' function in vector code, by a recurrence from the degree that equals the order. [DLMF 14.7.10, 14.10.3;
+    for negative orders 14.9.3]"""
     m = abs(order)
     inside = x if m == 0 or sine is not None else np.where(np.abs(x) <= 1.0, x, np.nan)
     square = (1.0 - inside) * (1.0 + inside)
@@ -286,7 +288,8 @@ def sph_legendre_p(n: int, m: int, theta: Any, *, diff_n: int = 0) -> Any:
 
 
 def spherical_harmonic(degree: int, order: int, theta: Any) -> Any:
-    """The sine of an angle has derivatives at the poles, where the root of what its cosine leaves to 1 has none."""
+    """A spherical harmonic by the sine of the angle, which has derivatives at the poles, where the root of 1 less the
+    squared cosine has none."""
     angle = double(theta)
     return associated(degree, order, np.cos(angle), norm=True, sine=np.abs(np.sin(angle))) / np.sqrt(TAU)
 
@@ -298,7 +301,7 @@ def sph_harm_y(n: int, m: int, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
 
 
 def for_all(name: str, one: Function) -> Function:
-    """A function for all degrees and orders: those that are negative come last."""
+    """Return a function for all degrees and orders: negative orders come last."""
 
     def call(n: int, m: int, *args: Any, **options: Any) -> Any:
         rows = [

@@ -31,7 +31,8 @@ def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
 
 
 def of_two(x: Any, q: Any) -> Any:
-    """SciPy's own function where some second operands are not positive: of whole first ones there is a value."""
+    """The zeta function of two operands. SciPy's own function serves where some second operands are not positive: it
+    has values for whole first ones."""
     values = promote(dtype_rule("scipy.special._ufuncs:_zeta"), map(to_value, (x, q)))
     number, shift = map(array, map(Tracer, values))
     wide = number.astype(np.float64), shift.astype(np.float64)
@@ -52,7 +53,7 @@ def of_positive(x: Any, q: Any) -> Any:
 
 
 def hurwitz(x: Any, q: Any) -> Any:
-    """For a first operand above 1 and a positive second one. [DLMF 25.11.28, 2.10.1]"""
+    """Hurwitz's zeta function, for a first operand above 1 and a positive second one. [DLMF 25.11.28, 2.10.1]"""
     a, total = q + STEPS, q**-x
     for k in range(1, STEPS):
         total = total + (q + k) ** -x
@@ -73,7 +74,8 @@ def at_right(x: Any) -> Any:
 
 
 def of_both_signs(x: Any) -> Any:
-    """Its derivatives are those of the kernel, which is not as accurate near zeros: reflection has none there."""
+    """Riemann's zeta function, by reflection for negative numbers. Its derivatives are those of the kernel, which is
+    less accurate near zeros: the reflected form has none there."""
     below = x < 0
     found = at_right(np.where(below, 2.0, x))
     found = np.where(below, reflected(x), found).astype(found.dtype)
@@ -81,7 +83,7 @@ def of_both_signs(x: Any) -> Any:
 
 
 def reflected(x: Any) -> Any:
-    """The zeta function of negative numbers; of even ones it is zero."""
+    """Riemann's zeta function of negative numbers; for even ones it is zero."""
     below = x < 0
     other = np.where(below, 1.0 - x, 2.0)
     turn = np.where(np.mod(x, 2.0) == 0.0, 0.0, np.sin(0.5 * np.pi * np.mod(x, 4.0)))

@@ -1,4 +1,4 @@
-"""Probabilities of counts by saddle points: what is left of logarithms of factorials that would cancel.
+"""Probabilities of counts by saddle points: the difference of logarithms of factorials without their cancellation.
 
 Loader, Fast and accurate computation of binomial probabilities (2000). Each takes numbers inside of the support, and
 the shapes. At edges, where no counts or probabilities are left, the plain formulas cancel nothing and have derivatives.
@@ -18,7 +18,8 @@ Function = Callable[..., Any]
 
 HALF_LOG_TAU = 0.5 * np.log(2.0 * np.pi)
 FEW = 16.0
-"""Below it logarithms of factorials are small enough to be subtracted; from it on the series has all digits."""
+"""The bound below which logarithms of factorials are small enough to be subtracted; from it on the series has all
+digits."""
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
 NEAR = 0.1
 ODD = [1.0 / k for k in range(3, 27, 2)]
@@ -53,14 +54,16 @@ def deviance(x: Any, mean: Any) -> Any:
 
 
 def binomial(k: Any, n: Any, p: Any, q: Any) -> Any:
-    """The logarithm of the probability of ``k`` out of ``n``, which need not be whole; neither of both is 0."""
+    """The logarithm of the probability of ``k`` out of ``n``, which need not be whole. Neither ``k`` nor ``n - k`` may
+    be 0."""
     rest = n - k
     corrections = factorial_rest(n) - factorial_rest(k) - factorial_rest(rest)
     return corrections - deviance(k, n * p) - deviance(rest, n * q) - HALF_LOG_TAU - 0.5 * np.log(k * (rest / n))
 
 
 def inside(edge: Any, plain: Any, formula: Function, numbers: tuple[Any, ...], others: Any) -> Any:
-    """A formula, and the plain one at edges, where the other one is given numbers that it can take."""
+    """Evaluate a formula, and the plain one at edges, where the formula is evaluated at other numbers that it can
+    take."""
     safe = [np.where(edge, other, number) for number, other in zip(numbers, others, strict=True)]
     return np.where(edge, plain, formula(*safe))
 
@@ -77,7 +80,8 @@ def binomial_log_density(k: Any, n: Any, p: Any) -> Any:
 
 
 def negative_binomial_log_density(k: Any, n: Any, p: Any) -> Any:
-    """The last of ``n + k`` draws is one of the ``n``."""
+    """The logarithm of the probability of ``k`` failures before ``n`` successes: the last of ``n + k`` draws is a
+    success."""
     edge = (k == 0) | (p == 1)
     plain = special.xlogy(n, p) + special.xlog1py(k, -p) + special.gammaln(n + k)
     plain = plain - special.gammaln(k + 1.0) - special.gammaln(n)
@@ -102,8 +106,8 @@ def poisson_log_density(k: Any, mu: Any) -> Any:
 
 
 def with_edges(value: Function, edge: Function, powers: Function, inner: float) -> Function:
-    """A probability whose derivatives at ``edge``s of the last shape are those of a product of powers. ``inner`` is a
-    number that is none."""
+    """Return a probability whose derivatives at ``edge``s of the last shape are those of a product of powers. ``inner``
+    is a number that is no edge."""
 
     def probability(k: Any, *shapes: Any) -> Any:
         *others, last = shapes
@@ -116,7 +120,8 @@ def with_edges(value: Function, edge: Function, powers: Function, inner: float) 
 
 
 def ways(log_ways: Any) -> Any:
-    """How many there are. Where that overflows, powers of 0 are 0, and so are their derivatives."""
+    """The number of ways, from its logarithm. Where that would overflow, powers of 0 are 0, and so are their
+    derivatives."""
     return np.exp(np.minimum(log_ways, 700.0))
 
 

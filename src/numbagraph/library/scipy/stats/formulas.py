@@ -1,4 +1,4 @@
-"""Formulas of distributions that SciPy computes by Boost, or writes with what no traced array can do.
+"""Formulas of distributions for which SciPy calls Boost, or uses operations that no traced array has.
 
 Each takes numbers inside of the support, and the shapes.
 """
@@ -33,7 +33,7 @@ SQRT_HALF = np.sqrt(0.5)
 
 
 def least_count(near: Function, reached: Function, only_zero: Function) -> Function:
-    """A quantile of counts: the least one at which the distribution function has reached a probability.
+    """Return a quantile of counts: the least one at which the distribution function has reached a probability.
 
     ``near`` gives a real number between it and the one before, up to rounding. ``only_zero`` says for which shapes
     there is no other count than 0, and no such number.
@@ -49,7 +49,7 @@ def least_count(near: Function, reached: Function, only_zero: Function) -> Funct
 
 
 def by_smaller_tail(tail: Function, other: Function, is_small: Function) -> Function:
-    """The logarithm of a probability, which is accurate where that is about 1, too.
+    """Return the logarithm of a probability, which is accurate where the probability is about 1, too.
 
     ``is_small`` says where to take the logarithm itself: below about a half.
     """
@@ -80,8 +80,9 @@ def gamma_below_median(a: Any) -> Any:
 
 
 def by_known_tail(name: str, method: str, tail: Function, other: Function) -> Function:
-    """The same for "logcdf" or "logsf" of a distribution. Where its median is not known, the distribution function says
-    which tail is smaller: of some, such as beta's, it takes a tenth of its complement's time."""
+    """Return "logcdf" or "logsf" of a distribution, from its smaller tail. Where the median is not known, the
+    distribution function decides which tail is smaller: for some distributions, such as beta's, it takes a tenth of its
+    complement's time."""
     is_lower = method == "logcdf"
     cdf = tail if is_lower else other
     below = BELOW_MEDIAN.get(name, lambda *args: cdf(*args) < 0.5)
@@ -89,7 +90,7 @@ def by_known_tail(name: str, method: str, tail: Function, other: Function) -> Fu
 
 
 def odds_of(inverse: Function, complement: Function) -> Function:
-    """The odds of a share that an inverse of beta functions gives; near 1 with what is left of it."""
+    """Return the odds of a share that an inverse of beta functions gives; near 1 from the complement of the share."""
 
     def quantile(q: Any, a: Any, b: Any) -> Any:
         share = inverse(a, b, q)
@@ -103,7 +104,7 @@ def odds_of(inverse: Function, complement: Function) -> Function:
 
 
 def cauchy_quantile(q: Any) -> Any:
-    """A tangent, which is as exact near 0 and 1 as beside the centre."""
+    """The quantile of Cauchy's distribution: a tangent, which is as exact near 0 and 1 as beside the centre."""
     low, high = q < 0.25, q > 0.75
     middle = np.tan(np.pi * (np.where(low | high, 0.5, q) - 0.5))
     tail = 1.0 / np.tan(np.pi * np.where(low, q, np.where(high, 1.0 - q, 0.25)))
@@ -134,7 +135,8 @@ def pareto_support(c: Any) -> tuple[Any, Any]:
 
 
 def log_mass(a: Any, b: Any) -> Any:
-    """The logarithm of the normal probability of an interval: in the left tail, or of what is beside it."""
+    """The logarithm of the normal probability of an interval, by the left tail or by the probability beside the
+    interval."""
     turned = a > 0
     low, high = np.where(turned, -b, a), np.where(turned, -a, b)
     left = high <= 0
@@ -150,7 +152,7 @@ def log_difference(x: Any, y: Any) -> Any:
 
 
 def complement(value: Any, other: Function) -> Any:
-    """The logarithm of a probability; near 1, from that of what is left."""
+    """The logarithm of a probability; near 1, from the logarithm of its complement."""
     return np.where(value > -0.1, np.log1p(-np.exp(other())), value)
 
 
@@ -182,8 +184,8 @@ def truncated_complement(q: Any, a: Any, b: Any) -> Any:
 
 
 def inverse_gauss_ends(x: Any, mu: Any) -> tuple[Any, Any]:
-    """The ends ``u``, ``v`` of the normal tails that it is made of. ``exp(2 / mu) * ndtr(-v)`` is ``exp(-u * u / 2)``
-    times half of ``erfcx(v / sqrt(2))``, which neither overflows nor cancels."""
+    """The ends ``u``, ``v`` of the normal tails that make up the distribution function. ``exp(2 / mu) * ndtr(-v)`` is
+    ``exp(-u * u / 2)`` times half of ``erfcx(v / sqrt(2))``, which neither overflows nor cancels."""
     root = np.sqrt(x)
     return (x / mu - 1.0) / root, (x / mu + 1.0) / root
 
@@ -199,7 +201,8 @@ def inverse_gauss_logcdf(x: Any, mu: Any) -> Any:
 
 
 def inverse_gauss_logsf(x: Any, mu: Any) -> Any:
-    """Beyond the mean the difference of two tails, of which both are ``exp(-u * u / 2)`` times something."""
+    """The logarithm of the survival function: beyond the mean by the difference of two tails, both of which have the
+    factor ``exp(-u * u / 2)``."""
     u, v = inverse_gauss_ends(x, mu)
     beyond = u > 0
     low = np.where(beyond, 0.0, u)
@@ -225,7 +228,7 @@ def erfcx_decrease(z: Any, gap: Any) -> Any:
 
 
 def of_boost(name: str, otherwise: Function) -> Function:
-    """A function of Boost's in double precision, or another formula for it in a SciPy that has it elsewhere."""
+    """Return a function of Boost's in double precision, or another formula where this SciPy does not have it."""
     return getattr(special._ufuncs, f"_{name}", otherwise)
 
 
@@ -234,7 +237,7 @@ negative_binomial_above = of_boost("nbinom_sf", lambda k, n, p: special.betaincc
 
 
 def by_search(name: str, otherwise: Function) -> Function:
-    """A quantile of counts by Boost's search where that ends soon, and by another formula elsewhere."""
+    """Return a quantile of counts, by Boost's search where that ends soon, and by another formula elsewhere."""
     search = of_boost(name, otherwise)
 
     def quantile(q: Any, n: Any, p: Any) -> Any:
@@ -270,12 +273,13 @@ def negative_binomial_sf(k: Any, n: Any, p: Any) -> Any:
 
 
 def zeta_log_density(k: Any, a: Any) -> Any:
-    """By Hurwitz's function, which has derivatives by both numbers: of 2 it is the zeta function less 1."""
+    """The logarithm of the probability, by Hurwitz's function, which has derivatives by both operands: at 2 it is the
+    zeta function less 1."""
     return -a * np.log(k) - np.log1p(hurwitz(a, 2.0))
 
 
 def zeta_sf(k: Any, a: Any) -> Any:
-    """By Hurwitz's function, in place of a sum over all smaller counts."""
+    """The survival function, by Hurwitz's function in place of a sum over all smaller counts."""
     return hurwitz(a, np.floor(k) + 1.0) / hurwitz(a, 1.0)
 
 
@@ -284,24 +288,24 @@ def zeta_cdf(k: Any, a: Any) -> Any:
 
 
 def exponential_of(name: str, method: str) -> Function:
-    """A density, from its logarithm."""
+    """Return a density, from its logarithm."""
     scipy_s: Function = getattr(getattr(stats, name), f"_{method}")
     return lambda *args: np.exp(FORMULAS.get((name, method), scipy_s)(*args))
 
 
 def hypergeometric_density(k: Any, total: Any, good: Any, draws: Any) -> Any:
-    """Boost's, which has digits where logarithms of factorials of millions cancel. Between counts it is the same, so
-    derivatives are those of the formula by logarithms."""
+    """The density by Boost, which is accurate where logarithms of factorials of millions cancel. Between counts Boost's
+    is constant, so derivatives are those of the formula by logarithms."""
     by_logarithms = exponential_of("hypergeom", "logpmf")
     pmf = of_boost("hypergeom_pmf", lambda k, good, draws, total: by_logarithms(k, total, good, draws))
     return differentiated(pmf(k, good, draws, total), by_logarithms(k, total, good, draws))
 
 
 SUPPORTS: dict[str, Function] = {"genextreme": extreme_support, "genpareto": pareto_support}
-"""The supports that SciPy computes with what no traced array can do."""
+"""The supports that SciPy computes by operations that no traced array has."""
 
 INNER = {"bernoulli": 0.5, "binom": 0.5, "geom": 0.5, "nbinom": 0.5, "poisson": 1.0}
-"""Of distributions of counts whose last shape may be at the edge of its range, a number that is not."""
+"""For distributions of counts whose last shape may be at the edge of its range, a number inside of the range."""
 
 FORMULAS: dict[tuple[str, str], Function] = {
     **LIMITING,
@@ -378,4 +382,4 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("zipf", "sf"): zeta_sf,
     ("zipf", "logsf"): by_known_tail("zipf", "logsf", zeta_sf, zeta_cdf),
 }
-"""By the distribution's name and the method's."""
+"""The formulas by the names of the distribution and the method."""

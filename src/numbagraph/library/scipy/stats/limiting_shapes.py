@@ -1,4 +1,4 @@
-"""Distributions at shapes where SciPy has a formula of their own for a limit: derivatives pass through it.
+"""Distributions at shapes where SciPy has a formula for a limit: derivatives pass through the limit.
 
 A choice between a formula and its limit has the derivative of the limit alone, which does not depend on the shape. And
 a formula that is not chosen must not be given numbers at which its derivative is infinite or NaN.
@@ -24,7 +24,7 @@ LOGARITHM = [(-1.0) ** k / (k + 1) for k in range(14)]
 EXPONENTIAL = [1.0 / math.factorial(k + 1) for k in range(9)]
 """Factors of the series of ``expm1(u) / u``."""
 TERMS = 3
-"""Of the series by the non-centrality, where that is 0: as many as third derivatives need."""
+"""The number of terms of the series by the non-centrality, where that is 0: as many as third derivatives need."""
 LOG_2_PI = math.log(2.0 * math.pi)
 
 
@@ -42,8 +42,8 @@ def logarithm_by(x: Any, c: Any, factor: Any = 1.0) -> Any:
 
 
 def rise(z: Any) -> Any:
-    """0 of numbers from 0 on. The derivative of the scaled Bessel function at 0 is the mean of both sides: this has
-    the rest of that of the right side."""
+    """Return 0 for numbers from 0 on. The derivative of the scaled Bessel function at 0 is the mean of both sides: this
+    adds the rest of the derivative from the right."""
     return np.abs(z) - z
 
 
@@ -76,7 +76,7 @@ def extreme_logcdf(x: Any, c: Any) -> Any:
 
 
 def extreme_quantile(x: Any, c: Any) -> Any:
-    """Of a quantile of Gumbel's distribution: ``expm1(-c * x) / -c``, which is ``x`` where ``c`` is 0."""
+    """A quantile, from one of Gumbel's distribution: ``expm1(-c * x) / -c``, which is ``x`` where ``c`` is 0."""
     u = -c * x
     near = np.abs(u) < NEAR
     close = x * series(EXPONENTIAL, np.where(near, u, 0.0))
@@ -106,7 +106,8 @@ def chi_square_logpdf(x: Any, df: Any) -> Any:
 
 
 def non_central_logpdf(x: Any, df: Any, nc: Any) -> Any:
-    """[R. J. Muirhead, Aspects of Multivariate Statistical Theory (1982), theorem 1.3.4]"""
+    """The logarithm of the non-central chi-square density. [R. J. Muirhead, Aspects of Multivariate Statistical Theory
+    (1982), theorem 1.3.4]"""
     central = nc == 0
     inner, half = np.where(central, 1.0, nc), 0.5 * np.where(central, nc, 0.0)
     order, root = 0.5 * df - 1.0, np.sqrt(x * inner)
@@ -138,11 +139,12 @@ def non_central_quantile(q: Any, df: Any, nc: Any) -> Any:
 HALF_STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224, -5461 / 425984)
 """Factors of odd powers of 1 / b in the logarithm of ``gamma(b + 1/2) / (gamma(b) * sqrt(b))``. [DLMF 5.11.8]"""
 SHIFT = 8
-"""From where on they give it all digits."""
+"""The number from which on these factors give all digits."""
 
 
 def student_logpdf(x: Any, df: Any) -> Any:
-    """Half a step of the gamma function is a series; the recurrence leads from small numbers to where it holds."""
+    """The logarithm of Student's density. The quotient of gamma functions half a step apart is a series; a recurrence
+    leads from small numbers to those where the series is accurate."""
     normal = df == np.inf
     df = np.where(normal, 1.0, df)
     a = 0.5 * df
@@ -161,7 +163,7 @@ def student_logpdf(x: Any, df: Any) -> Any:
 
 
 def on_sides(right: Any, x: Any, of_right: Function, of_left: Function, other: float) -> Any:
-    """Functions of what is on their side, and of ``other`` where nothing is."""
+    """Apply one function to each side. Each function gets ``other`` in place of the numbers on the other side."""
     return np.where(right, of_right(np.where(right, x, other)), of_left(np.where(right, other, x)))
 
 
@@ -211,4 +213,4 @@ LIMITING: dict[tuple[str, str], Function] = {
     ("dgamma", "isf"): lambda q, a: -double_gamma_quantile(q, a),
     ("triang", "ppf"): triangular_quantile,
 }
-"""By the distribution's name and the method's."""
+"""The formulas by the names of the distribution and the method."""

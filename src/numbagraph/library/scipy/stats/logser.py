@@ -1,7 +1,7 @@
-"""Tails of the logarithmic distribution: what is left of the series of ``-log1p(-p)``.
+"""Tails of the logarithmic distribution: the rest of the series of ``-log1p(-p)``.
 
-The first STEPS terms of what is left are added, and the rest is Euler and Maclaurin's formula. [DLMF 2.10.1] Its terms
-are moments of an exponential, which are positive, and its errors are largest where ``p`` is about 0.1.
+The first STEPS terms of the rest are added, and those behind them are Euler and Maclaurin's formula. [DLMF 2.10.1] Its
+terms are moments of an exponential, which are positive, and its errors are largest where ``p`` is about 0.1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numbagraph.ops.special.riemann_zeta import BERNOULLI
 
 STEPS = 8
 FAR = 100.0
-"""From where on the scaled exponential integral is its asymptotic series. [DLMF 6.12.1]"""
+"""The number from which on the scaled exponential integral is its asymptotic series. [DLMF 6.12.1]"""
 ASYMPTOTIC = [(-1.0) ** k * math.factorial(k) for k in range(14)]
 
 
@@ -44,7 +44,7 @@ def weight(m: Any, p: Any) -> Any:
 
 
 def scaled_exponential_integral(z: Any) -> Any:
-    """``exp(z) * exp1(z)``, which have all digits of the same rounded number. Further on, the small one would underflow
+    """``exp(z) * exp1(z)``, with both factors at the same rounded number. Further on, the small factor would underflow
     in derivatives of small probabilities."""
     far = z > FAR
     near, inverse = np.where(far, 1.0, z), 1.0 / np.where(far, z, FAR)

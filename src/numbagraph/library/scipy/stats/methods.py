@@ -1,8 +1,8 @@
 """Densities, distribution functions and quantiles of `scipy.stats` on traced arrays.
 
-SciPy's methods sort their arguments into places (`argsreduce`, `place`), which no traced array can do. What they call,
-with numbers inside of the support, are formulas in NumPy and `scipy.special`: these are traced as they are. Around
-them, what is outside of the support and what is no parameter are choices.
+SciPy's methods sort their arguments into places (`argsreduce`, `place`), which no traced array can do. The methods that
+they call, with numbers inside of the support, are formulas in NumPy and `scipy.special`: these are traced as they are.
+Around them, `numpy.where` chooses the values outside of the support and for parameters that are not valid.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ DISCRETE = ("logpmf", "pmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 QUANTILES = ("ppf", "isf")
 OF_PARAMETERS = (*MOMENTS, "median", "interval")
 OTHER_TAIL = {"logcdf": "sf", "logsf": "cdf"}
-"""The probability of what is not in a tail, by the method that gives the logarithm of the tail's."""
+"""The method for the probability outside of a tail, by the method that gives the logarithm of the tail's."""
 
 
 def method_of(function: Any) -> Function | None:
-    """What stands for a method of a distribution, plain or frozen, when arguments are traced."""
+    """Return the replacement of a method of a distribution, plain or frozen, when arguments are traced."""
     holder, name = function.__self__, function.__name__
     kinds = (stats.rv_continuous, stats.rv_discrete)
     frozen = not isinstance(holder, kinds)
@@ -63,7 +63,7 @@ def method_of(function: Any) -> Function | None:
 
 
 def evaluate(dist: Any, name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """A method of a distribution, by its name."""
+    """Evaluate a method of a distribution, by its name."""
     counts = is_discrete(dist)
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
     shapes, loc = [*map(as_array, shapes)], as_array(loc) if counts else as_double(loc)
@@ -77,7 +77,7 @@ def evaluate(dist: Any, name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def of_parameters(dist: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """What depends on the parameters alone: the mean, the median, ..."""
+    """Evaluate a method that depends on the parameters alone: the mean, the median, ..."""
     if name == "median":
         return evaluate(dist, "ppf", 0.5, *args, **kwargs)
     if name == "interval":
@@ -97,12 +97,12 @@ def of_parameters(dist: Any, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def as_array(x: Any) -> Any:
-    """An array of the dtype that NumPy would have it of: a Python number is not weak any more."""
+    """Return an array of the dtype that NumPy would give it: a Python number is not weak any more."""
     return apply(registry["asarray"], x) if isinstance(x, Tracer) else plain_array(x)
 
 
 def as_double(x: Any) -> Any:
-    """An array of float64, in which SciPy computes whatever it is given."""
+    """Return an array of float64, in which SciPy computes all arguments."""
     array = x if isinstance(x, Tracer) else plain_array(x)
     if array.dtype.kind == "c":
         raise TypeError("a complex number is given")
@@ -110,7 +110,8 @@ def as_double(x: Any) -> Any:
 
 
 def value_of(dist: Any, name: str, *args: Any) -> Any:
-    """A method on numbers inside of the support: its formula, or what SciPy gives where that is none in NumPy."""
+    """Evaluate a method at numbers inside of the support: by its formula, or by a call of SciPy where it has none in
+    NumPy."""
     try:
         with tried():
             return formula_of(dist, name)(*args)
@@ -119,7 +120,7 @@ def value_of(dist: Any, name: str, *args: Any) -> Any:
 
 
 def formula_of(dist: Any, name: str) -> Function:
-    """The formula of a method, on numbers inside of the support."""
+    """Return the formula of a method, for numbers inside of the support."""
     own = FORMULAS.get((dist.name, name))
     if own is not None:
         return own
@@ -178,7 +179,7 @@ def support_of(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def inner_point(lower: Any, upper: Any) -> Any:
-    """A number inside of the support, where formulas are evaluated in place of those that are outside."""
+    """Return a number inside of the support, at which formulas are evaluated in place of numbers outside."""
     low, high = (np.isfinite(each) for each in (lower, upper))
     first, last = np.where(low, lower, 0.0), np.where(high, upper, 0.0)
     return np.where(low & high, 0.5 * (first + last), np.where(low, first + 1.0, np.where(high, last - 1.0, 0.0)))
@@ -213,7 +214,8 @@ def outside(name: str, above: Any, below: Any) -> Any:
 
 
 def placed(end: Any, scale: Any, loc: Any) -> Any:
-    """An end of the support. One that is infinite does not depend on anything, or derivatives would be NaN."""
+    """Return an end of the support, moved and scaled. An infinite end depends on nothing, or derivatives would be
+    NaN."""
     finite = np.isfinite(end)
     return np.where(finite, np.where(finite, end, 0.0) * scale + loc, end)
 
@@ -248,7 +250,7 @@ def discrete(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any) -> A
 
 
 def shapes_of_tails(dist: Any, shapes: Sequence[Any], inside: Any) -> Sequence[Any]:
-    """Shapes for the logarithm of a tail, which is infinite at an edge of the last one, and its derivative, too: where
-    nothing is made of it, another number stands in place of that."""
+    """Return shapes for the logarithm of a tail. At an edge of the last shape the logarithm and its derivative are
+    infinite: where the value is not used, a number inside of the range replaces that shape."""
     last = INNER.get(dist.name)
     return shapes if last is None else [*shapes[:-1], np.where(inside, shapes[-1], last)]

@@ -70,7 +70,7 @@ STANDARD: dict[str, Function] = {
     "reciprocal": moments_of_loguniform,
     "t": moments_of_t,
 }
-"""Mean and variance, where SciPy's formula chooses by the numbers themselves."""
+"""Functions for mean and variance, where SciPy's formula branches on the numbers themselves."""
 ENTROPIES: dict[str, Function] = {"beta": entropy_of_beta, "t": entropy_of_t}
 
 
@@ -92,7 +92,7 @@ def raw_moment(dist: Any, order: int, shapes: Sequence[Any]) -> Any:
 
 
 def standard_moments(dist: Any, shapes: Sequence[Any], wanted: str) -> tuple[Any, Any]:
-    """Mean and variance without location and scale; the variance is None unless it is wanted."""
+    """Return mean and variance without location and scale; the variance is None unless it is wanted."""
     if dist.name in STANDARD:
         found: tuple[Any, Any] = STANDARD[dist.name](*shapes)
         return found
@@ -107,7 +107,7 @@ def standard_moments(dist: Any, shapes: Sequence[Any], wanted: str) -> tuple[Any
 
 
 def moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any) -> Any:
-    """``mean``, ``var``, ``std`` or ``entropy``, where the parameters are some."""
+    """``mean``, ``var``, ``std`` or ``entropy``, for valid parameters."""
     if name == "entropy":
         own = ENTROPIES.get(dist.name)
         if own is None and not has_own(dist, "_entropy"):

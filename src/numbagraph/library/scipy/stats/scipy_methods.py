@@ -1,4 +1,4 @@
-"""Methods of distributions that SciPy integrates, sums or searches for: calls of SciPy, with the derivatives that
+"""Methods of distributions that SciPy computes by integrals, sums or searches: calls of SciPy, with derivatives that
 follow from the density."""
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numbagraph.ops.custom_rule import with_rule
 from numbagraph.tracing.tracer import apply
 
 SIGNS = {"cdf": 1.0, "sf": -1.0, "logcdf": 1.0, "logsf": -1.0, "ppf": 1.0, "isf": -1.0}
-"""Whether a method grows with its argument."""
+"""The sign of a method's slope by its argument."""
 
 
 def called(dist: Any, name: str, density: Function) -> Function:
-    """A method, which SciPy is called for. The density says how it changes with its argument."""
+    """Return a method as a call of SciPy. Its derivative by the argument follows from the density."""
 
     def formula(x: Any, *shapes: Any) -> Any:
         first, *rest = np.broadcast_arrays(x, *shapes)
@@ -53,7 +53,7 @@ INSTEAD = "SciPy has no formula for it; write one with numpy and scipy.special"
 
 @lru_cache(256)
 def method(dist: Any, name: str) -> Function:
-    """A method on arrays of one shape, as one object: a callback is known by its identity."""
+    """Return a method on arrays of one shape, as one object: a callback is known by its identity."""
 
     def call(*args: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -69,21 +69,21 @@ def as_float64(x: Any) -> np.ndarray:
 
 
 def called_support(dist: Any, shapes: Any) -> Any:
-    """The ends of a support that SciPy finds by what no traced array can do."""
+    """Return the ends of a support that SciPy finds by operations which no traced array has."""
     rest = [constant(each, f"the derivative of the support of scipy.stats.{dist.name}") for each in shapes]
     rest = np.broadcast_arrays(*rest)
     return pure_callback(method(dist, "support"), (rest[0], rest[0]), *rest, vmap_method="broadcast_all")
 
 
 def called_check(dist: Any, shapes: Any) -> Any:
-    """Which shapes are some, that SciPy checks by what no traced array can do."""
+    """Return which shapes are valid, where SciPy checks them by operations that no traced array has."""
     rest = np.broadcast_arrays(*shapes)
     return pure_callback(argument_check(dist), rest[0] > 0, *rest, vmap_method="broadcast_all")
 
 
 @lru_cache(256)
 def argument_check(dist: Any) -> Function:
-    """The check on arrays of one shape, as one object."""
+    """Return the check on arrays of one shape, as one object."""
 
     def call(*shapes: Any) -> Any:
         return np.broadcast_to(np.asarray(dist._argcheck(*shapes), bool), np.shape(shapes[0]))
@@ -93,7 +93,7 @@ def argument_check(dist: Any) -> Function:
 
 
 def constant(x: Any, what: str) -> Any:
-    """An array that nothing may be differentiated by."""
+    """Return an array that raises where a derivative with respect to it is taken."""
 
     def refused(*_: Any) -> Any:
         refuse(what, INSTEAD)

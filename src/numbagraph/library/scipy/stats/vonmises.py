@@ -1,4 +1,4 @@
-"""The distribution function of von Mises' distribution, which goes on at the next turn."""
+"""The distribution function of von Mises' distribution, which is continued beyond each turn."""
 
 from __future__ import annotations
 
