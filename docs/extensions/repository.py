@@ -12,13 +12,20 @@ OVERVIEW = "README"
 """The page of a folder that the repository shows: the folder's other pages stand below it."""
 LISTED = """
 
-```{toctree}
+```{{toctree}}
 :hidden:
 :glob:
 
-*
+{}
 ```
 """
+
+
+def below(page: Path) -> str | None:
+    """The pattern of the pages that stand below a page: those beside an overview, or in a folder of the page's name."""
+    if page.stem == OVERVIEW:
+        return "*"
+    return f"{page.stem}/*" if page.with_suffix("").is_dir() else None
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
@@ -35,8 +42,9 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]*)\]\((\.\./[^)#\s]+)\)", without_link, source[0])
     # What doctest needs at the end of a block, nobody has to see.
     source[0] = re.sub(r"(^```python\n(?:(?!```).)*?\n)\n```", r"\1```", source[0], flags=re.DOTALL | re.MULTILINE)
-    if page.stem == OVERVIEW:
-        source[0] += LISTED
+    pages = below(page)
+    if pages is not None:
+        source[0] += LISTED.format(pages)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
