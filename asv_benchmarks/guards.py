@@ -54,7 +54,7 @@ def compiled(kind: str) -> tuple[Callable[..., Any], int]:
     function = GraphFunction(space["f"])
     assert function(3.0) == 3.0 * COUNT
     (run,) = function._flat_calls
-    (traced,) = function._traced.values()
+    (traced,) = function.versions._traced.values()
     assert traced.specialisation is not None
     return run, traced.specialisation.plan.record.guard_count
 

@@ -242,7 +242,7 @@ def test_what_numpy_computes_otherwise():
 
     compiled = graph_jit(lambda x: x + 1.0)
     compiled(2.0)
-    (group,) = compiled._traced.values()
+    (group,) = compiled.versions._traced.values()
     (traced,) = group.values()
     traced.watched = "nan"
     with pytest.raises(FloatingPointError, match="NumPy does not"):

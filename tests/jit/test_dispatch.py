@@ -13,7 +13,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.jit.dispatch import Called
+from numbagraph.jit.dispatch import NativeCallable
 
 NUMBER = numbagraph.Abstract((), np.float64)
 
@@ -25,7 +25,7 @@ def double(x):
 def compiled(function, *arguments, **options):
     found = graph_jit(function, **options)
     found(*arguments)
-    assert "method" in type(Called.__dict__["__call__"]).__name__, "native code takes the call"
+    assert "method" in type(NativeCallable.__dict__["__call__"]).__name__, "native code takes the call"
     return found
 
 
@@ -61,10 +61,10 @@ def test_a_wrong_number_of_arguments(wrong):
 
 def test_others_cannot_be_called_by_the_method():
     compiled(double, 1.0)
-    with pytest.raises(TypeError, match="Called"):
-        Called.__call__(3, 1.0)
+    with pytest.raises(TypeError, match="NativeCallable"):
+        NativeCallable.__call__(3, 1.0)
     with pytest.raises(TypeError, match="argument"):
-        Called.__call__()
+        NativeCallable.__call__()
 
 
 def test_a_function_without_versions_beside_one_that_has_some():

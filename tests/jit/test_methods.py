@@ -78,7 +78,7 @@ def test_pickling():
     again = pickle.loads(pickle.dumps(compiled_under_another_name))
     np.testing.assert_array_equal(again(x, 4), 4 * x)
     assert again.backend == "numpy"
-    assert again.static_argnames == ("n",)
+    assert again.definition.static_argnames == ("n",)
 
 
 def test_a_lambda_cannot_be_pickled():

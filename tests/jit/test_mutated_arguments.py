@@ -213,7 +213,7 @@ def ng_loop(x, i):
 
 def test_arrays_are_written_where_they_lie():
     for function, nests in ((element, 1), (nothing_returned, 1), (old_values, 2)):
-        found = graph_jit(function)._inspect((np.ones(1000),), {})[0]
+        found = graph_jit(function)._introspection.program((np.ones(1000),), {})[0]
         in_place = found.signature.results[-1].donated == 0
         assert in_place == (function is not old_values)
         assert len([step for step in found.program.body.steps if step.writes()]) == nests

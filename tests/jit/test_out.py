@@ -212,7 +212,7 @@ def test_an_argument_over_which_nothing_is_copied():
     f = graph_jit(lambda x: x * 2)
     x = np.ones(1000)
     f(x, out=x)
-    ((traced,),) = (group.values() for group in f._traced.values())
+    ((traced,),) = (group.values() for group in f.versions._traced.values())
     special = traced.specialisation
     writers = f._writers.into_array
     assert len(writers) == 2

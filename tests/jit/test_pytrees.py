@@ -261,7 +261,7 @@ def test_an_own_argument_that_is_called_out():
 def test_known_keywords_are_dispatched_natively(monkeypatch):
     compiled = graph_jit(lambda x, shift, scale=2.0: (x + shift) * scale)
     compiled(A, B, 3.0)
-    monkeypatch.setattr(compiled, "_call_with_trees", None)
+    monkeypatch.setattr(compiled, "_handle", None)
     for args, keywords in (
         ((A, B), {"scale": 3.0}),
         ((A,), {"scale": 3.0, "shift": B}),

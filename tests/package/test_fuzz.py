@@ -235,7 +235,7 @@ def test_a_version_that_keeps_the_lengths_of_its_first_call_is_found(monkeypatch
 
         return call
 
-    monkeypatch.setattr("numbagraph.jit.graph_function.make_callable", keeping)
+    monkeypatch.setattr("numbagraph.jit.dispatch.make_callable", keeping)
     draw_only(monkeypatch, "op_call")
     assert "arguments of other lengths" in found(statements, STATEMENTS, monkeypatch)
 

@@ -8,7 +8,7 @@ import pytest
 
 from numbagraph import grad, graph_jit
 from numbagraph.intrinsics.emitters.ir import walk
-from numbagraph.jit import backends, graph_function
+from numbagraph.jit import backends, dispatch
 from numbagraph.loops.fusion import MOST_IN_A_ROW
 from numbagraph.loops.ir import Kernel
 from numbagraph.runtime.entry import make_callable
@@ -133,7 +133,7 @@ def test_long_rows_of_operations_are_cut(program):
     for x in (X, np.arange(12.0).reshape(3, 4)):
         for result, expected in zip(compiled(x), function(x), strict=True):
             np.testing.assert_array_equal(result, expected)
-        special, _ = compiled._inspect((x,), {})
+        special, _ = compiled._introspection.program((x,), {})
         kernels = [step for step in special.program.body.steps if isinstance(step, Kernel)]
         assert len(kernels) > 2
         assert max(sum(1 for _ in walk(step.scalars())) for step in kernels) < 6 * MOST_IN_A_ROW
@@ -156,7 +156,7 @@ def test_a_new_version_leaves_those_for_other_static_values(monkeypatch):
         made.step()
         return make_callable(*args)
 
-    for module in (graph_function, backends):
+    for module in (dispatch, backends):
         monkeypatch.setattr(module, "make_callable", counting)
     compiled = graph_jit(lambda x, k: x * k, static_argnames="k")
     counts = []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, pure_callback, vmap
-from numbagraph.jit import graph_function
+from numbagraph.jit import versions
 from numbagraph.purity.environment import make_while_unchanged
 
 X = np.arange(3.0)
@@ -179,7 +179,7 @@ def test_a_callback_changes_its_state_and_nothing_is_traced_again(make, monkeypa
         traces.append(args)
         return make_while_unchanged(*args)
 
-    monkeypatch.setattr(graph_function, "make_while_unchanged", counted)
+    monkeypatch.setattr(versions, "make_while_unchanged", counted)
     compiled = graph_jit(f)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -326,7 +326,7 @@ def test_another_dtype_has_no_callback(monkeypatch):
         return make_while_unchanged(*args)
 
     traces = []
-    monkeypatch.setattr(graph_function, "make_while_unchanged", counted)
+    monkeypatch.setattr(versions, "make_while_unchanged", counted)
     compiled = graph_jit(lambda x: x * 2 if x.dtype == np.float32 else pure_callback(double, x, x))
     for _ in range(4):
         for x in (X, X.astype(np.float32)):

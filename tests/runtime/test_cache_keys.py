@@ -20,7 +20,7 @@ def function(x):
 
 def keys():
     """The keys of a program, of a function that programs call, and of the native entry."""
-    special, _ = graph_jit(function)._inspect((X,), {})
+    special, _ = graph_jit(function)._introspection.program((X,), {})
     return special.key, math_library.key_of("exp float64"), entry._cache_key("source")
 
 

@@ -161,7 +161,7 @@ def nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def again(*args: Any) -> None:
         raise AssertionError("the whole graph is run again")
 
-    monkeypatch.setattr("numbagraph.jit.graph_function.after_failure", again)
+    monkeypatch.setattr("numbagraph.jit.execution.after_failure", again)
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "reversed"])
@@ -189,8 +189,9 @@ def counted(f: Any) -> list[int]:
         return Version(run, version.rebuild)
 
     f._flat_calls = tuple(counting(Version(each, None)).run for each in f._flat_calls)
-    f._versions = {key: tuple(map(counting, each)) for key, each in f._versions.items()}
-    for group in f._traced.values():
+    table = f.versions.dispatcher
+    table.versions = {key: tuple(map(counting, each)) for key, each in table.versions.items()}
+    for group in f.versions._traced.values():
         for traced in group.values():
             traced.version = counting(traced.version)
     return runs

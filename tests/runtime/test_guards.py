@@ -290,7 +290,7 @@ def test_a_function_that_reads_nothing_has_no_guards() -> None:
 
     compiled = graph_jit(mean)
     compiled(X)
-    ((traced,),) = (group.values() for group in compiled._traced.values())
+    ((traced,),) = (group.values() for group in compiled.versions._traced.values())
     assert traced.specialisation is not None
     assert traced.specialisation.plan.record.guard_count == 0
 

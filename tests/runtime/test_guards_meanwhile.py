@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.jit import graph_function, native_callers
-from numbagraph.jit.graph_function import GraphFunction
+from numbagraph.jit import native_callers, versions
+from numbagraph.jit.versions import Versions
 from numbagraph.purity.environment import MOST_TRACES
 
 X = np.array([1.0, 2.0, 3.0])
@@ -88,15 +88,15 @@ def test_while_other_threads_rebind() -> None:
 
 
 def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    ready = GraphFunction._ready
+    ready = Versions.ready
 
-    def rebinding(self: GraphFunction, *args: Any) -> Any:
+    def rebinding(self: Versions, *args: Any) -> Any:
         version = ready(self, *args)
         set_global("K", 9.0)()
         return version
 
     compiled = graph_jit(read_global)
-    monkeypatch.setattr(GraphFunction, "_ready", rebinding)
+    monkeypatch.setattr(Versions, "ready", rebinding)
     np.testing.assert_array_equal(compiled(X), X * 2)
     monkeypatch.undo()
     np.testing.assert_array_equal(compiled(X), X * 9)
@@ -104,7 +104,7 @@ def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.
 
 def rebinding_before(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> None:
     """Bind K to the next number as often as a function is traced, up to ``times``, after what it reads was noted."""
-    module = graph_function if hasattr(graph_function, name) else native_callers
+    module = versions if hasattr(versions, name) else native_callers
     original, left = getattr(module, name), iter(range(times))
 
     def rebinding(*args: Any, **options: Any) -> Any:

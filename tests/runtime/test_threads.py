@@ -239,10 +239,10 @@ def test_methods_and_pickles_stay_parallel():
         def energy(self, x):
             return np.sum(x * self.scale)
 
-    assert Model().energy.parallel
+    assert Model().energy.definition.parallel
     assert Model().energy(np.ones(3)) == 6.0
-    assert pickle.loads(pickle.dumps(model)).parallel
-    assert not graph_jit(chain).parallel
+    assert pickle.loads(pickle.dumps(model)).definition.parallel
+    assert not graph_jit(chain).definition.parallel
 
 
 def test_explain_says_what_runs_on_threads():
@@ -265,7 +265,7 @@ def test_callers_in_native_code_have_one_thread():
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
     assert prototype(f.address(x))(x.ctypes.data, 1000, result.ctypes.data) == 0
     assert result == pytest.approx(np.sum(x * 2))
-    embedding = next(iter(f._embedded.values()))
+    embedding = next(iter(f.native_callers.embedded.values()))
     assert not any(version.parallel for version in embedding.versions)
 
 

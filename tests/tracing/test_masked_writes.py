@@ -98,7 +98,7 @@ def test_the_argument_is_written_where_it_lies() -> None:
 
 
 def is_written_in_place(compiled: Any) -> bool:
-    ((traced,),) = (group.values() for group in compiled._traced.values())
+    ((traced,),) = (group.values() for group in compiled.versions._traced.values())
     return [each.donated for each in traced.specialisation.signature.results] == [0]
 
 

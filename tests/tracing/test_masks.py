@@ -212,8 +212,8 @@ def test_lengths(length):
 def test_no_memory_is_needed():
     for name in ("sum", "mean", "two arrays"):
         function, *arrays = REDUCED[name]
-        assert not graph_jit(function)._inspect(tuple(arrays), {})[0].program.body.slots
-    assert not graph_jit(changed(scale))._inspect((X,), {})[0].program.body.slots
+        assert not graph_jit(function)._introspection.program(tuple(arrays), {})[0].program.body.slots
+    assert not graph_jit(changed(scale))._introspection.program((X,), {})[0].program.body.slots
 
 
 # ---- derivatives and batches ----

@@ -93,21 +93,21 @@ def profile(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profi
             f"{compiled!r} has backend {compiled.backend!r}, which runs no loop nests: profile measures "
             'those of backend="numba"; numpy and jax have profilers of their own'
         )
-    arguments = compiled._bind(args, kwargs)
+    arguments = compiled.definition.bind(args, kwargs)
     if any_traced(arguments.leaves):
         raise NotImplementedError("profile calls a function with arrays: call it outside of traced functions")
     if any(isinstance(each, Abstract) for each in arguments.leaves):
         raise TypeError("profile calls the function, for which numbagraph.Abstract has no elements: give an array")
     if arguments.generators is not None:
         arguments.generators.read()
-    traced, leaves = compiled._find(arguments)
+    traced, leaves = compiled.versions.find(arguments)
     measured = Measured(traced, [*leaves, *traced.shared.values()], compiled.__name__)
     found = measured.call()
     if found is NotImplemented:
-        compiled._after_failure(traced, traced.inputs(leaves))
+        compiled.execution.run_by_numpy(traced, traced.inputs(leaves))
         raise NotImplementedError(f"{compiled!r}: native code does not take these arguments, NumPy runs the graph")
     measured.repeat()
-    limits = copy_rates(compiled.parallel)
+    limits = copy_rates(compiled.definition.parallel)
     result = traced.outputs.rebuild([found] if traced.outputs.single else found)
     times = {each: steps_of(each, measured.records(each), limits) for each in measured.programs}
     parts = [Part(each.stages, each.emitted, measured.lengths(each), times[each]) for each in measured.programs]
@@ -218,8 +218,8 @@ def copy_rates(parallel: bool) -> Mapping[int, float]:
 
 
 def copy_rate(copied: GraphFunction[..., Any], size: int) -> float:
-    arguments = copied._bind((np.ones(size // 2 // ELEMENT.itemsize, ELEMENT),), {})
-    traced, leaves = copied._find(arguments)
+    arguments = copied.definition.bind((np.ones(size // 2 // ELEMENT.itemsize, ELEMENT),), {})
+    traced, leaves = copied.versions.find(arguments)
     measured = Measured(traced, leaves, "copied")
     for _ in range(LEAST_CALLS + 2):
         measured.call()

@@ -98,7 +98,7 @@ class Jitted:
         require_wide(leaf.dtype for leaf in leaves)
         call: Any = optree.tree_unflatten(self._spec, leaves)
         arguments, given = bound(self._function, *call)
-        traced, _ = self._function._find(arguments)
+        traced, _ = self._function.versions.find(arguments)
         outputs, graph = traced.outputs, traced.graph
         is_pure = traced.is_direct and traced.is_kept and not outputs.has_effects and not traced.watched
         if not is_pure or (self._outputs is not None and self._outputs.alike != outputs.alike):
@@ -176,7 +176,7 @@ class DeviceCalls:
         kinds = {*map(type, leaves)}
         if any(issubclass(kind, Tracer) for kind in kinds):
             return called(self._function, args, kwargs)
-        if ARRAY not in kinds or not kinds <= TAKEN or self._function.static_argnames:
+        if ARRAY not in kinds or not kinds <= TAKEN or self._function.definition.static_argnames:
             return NotImplemented
         all_arrays = len(kinds) == 1
         state, key = self._state(), (spec, typed_names(spec), all_arrays)

@@ -31,5 +31,5 @@ def of_jax(function: Callable[..., Any]) -> GraphFunction[..., Any]:
     if not isinstance(function, GraphFunction):
         return GraphFunction(function, backend="jax")
     if inspect.ismethod(function.function):  # which has versions of its own
-        function = GraphFunction(function.function, **function._options)
-    return GraphFunction(function.function, **{**function._options, "backend": "jax", "parallel": False})
+        function = GraphFunction(function.function, **function.definition.options)
+    return GraphFunction(function.function, **{**function.definition.options, "backend": "jax", "parallel": False})

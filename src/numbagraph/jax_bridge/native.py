@@ -55,7 +55,7 @@ def native(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"to_jax takes functions, not {function!r}")
     compiled = function if isinstance(function, GraphFunction) else GraphFunction(function)
     if compiled.backend != "numba":
-        compiled = GraphFunction(compiled.function, **{**compiled._options, "backend": "numba"})
+        compiled = GraphFunction(compiled.function, **{**compiled.definition.options, "backend": "numba"})
     known: dict[Any, Native] = {}
 
     @functools.wraps(compiled.function)
@@ -123,10 +123,10 @@ class Program:
                 f"{self.function._described} is called with lengths that JAX leaves open, and native code inside of "
                 "JAX is made for known ones: export to_jax(f) without native=True"
             )
-        key = (self.function._reach(self.arguments), types)
+        key = (self.function.versions.reach(self.arguments), types)
         if key not in self.targets:
-            with self.function._lock:
-                made = self.function._make(
+            with self.function.versions.lock:
+                made = self.function.versions.make(
                     self.arguments, lambda call, converts: self.embedding(self.flat(call), types, converts)
                 )
                 made.require_valid(self.function._described)
@@ -148,7 +148,7 @@ class Program:
             return flat(tracers)
 
         traced: Traced = trace(
-            call, layouts, names, name, described, converts=converts, stabilise=self.function.stabilise
+            call, layouts, names, name, described, converts=converts, stabilise=self.function.definition.stabilise
         )
         if traced.outputs.has_effects:
             raise NotImplementedError(f"{described} prints (debug_print), which is for calls from Python")
@@ -167,7 +167,7 @@ class Program:
         from JAX 0.11 on, a function with derivatives of its own is traced once for types of its arguments, and never
         again."""
         self.target(arrays)
-        reach = self.function._reach(self.arguments)
+        reach = self.function.versions.reach(self.arguments)
         if reach not in self.of_jax:
             self.of_jax[reach] = self.ruled()
         return self.of_jax[reach](*arrays)

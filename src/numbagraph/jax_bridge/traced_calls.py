@@ -13,7 +13,9 @@ from jax.dtypes import canonicalize_dtype, extended
 
 from numbagraph.jax_bridge.translate import entered, length_arguments, require_known_lengths
 from numbagraph.jit.binding import Arguments
+from numbagraph.jit.definition import Definition
 from numbagraph.jit.version import Traced
+from numbagraph.jit.versions import Versions
 from numbagraph.runtime.arguments import Abstract, describe, is_generator
 from numbagraph.transforms.interpret import effects, evaluate
 
@@ -23,21 +25,23 @@ class Compiled(Protocol):
 
     @property
     def _described(self) -> str: ...
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments: ...
-    def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]: ...
+    @property
+    def definition(self) -> Definition: ...
+    @property
+    def versions(self) -> Versions: ...
 
 
 def called(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a compiled function on arrays of JAX or its tracers."""
     arguments, given = bound(compiled, args, kwargs)
-    traced, _ = compiled._find(arguments)
+    traced, _ = compiled.versions.find(arguments)
     require_pure(traced, compiled._described, arguments.leaf_names)
     return traced.outputs.rebuild(results_of(traced, inputs_of(traced, given)))
 
 
 def bound(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, list[Any]]:
     """The arguments of a call from JAX as they are traced, and the leaves that were passed."""
-    arguments = compiled._bind(args, kwargs)
+    arguments = compiled.definition.bind(args, kwargs)
     if arguments.generators is not None:
         raise TypeError(
             f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "

@@ -33,13 +33,15 @@ def scipy_callable(function: Any, signature: str, user_data: Any = None) -> Any:
     text = "".join(signature.split()) if isinstance(signature, str) else None
     if text is None or text not in FORMS:
         raise ValueError(f"signature must be one of {', '.join(map(repr, FORMS))}, not {signature!r}")
-    form, count = FORMS[text], len(function.signature.parameters)
+    form, count = FORMS[text], len(function.definition.signature.parameters)
     if form.takes != "count" and count != 1:
         raise TypeError(f"{function._described} takes {count} arguments, and {signature!r} gives it one")
     layouts: list[Leaf] = [NUMBER if form.takes == "number" else LINE]
     if form.takes == "count" and count != 1:
         layouts = [NUMBER] * count
-    embedding = function._embedding(tuple(Placeholder(layout, number) for number, layout in enumerate(layouts)), {})
+    embedding = function.native_callers.embedding(
+        tuple(Placeholder(layout, number) for number, layout in enumerate(layouts)), {}
+    )
     require_result(embedding, form, function._described, signature)
     library = compiled(embedding, form, 0 if layouts[0] is LINE else count)
     call = prototype(text)(library.address(NAME))

@@ -1,4 +1,4 @@
-"""Versions for lengths that do not fit the usual one: a call is tried again, or a function traced again.
+"""The versions of a compiled function: how they are found, traced and compiled.
 
 Computed lengths that a statement requires to be equal are one in the usual version, where they follow from lengths of
 arguments that are equal in the call for which it is traced: so loop nests fuse, and exist once. A call in which these
@@ -7,78 +7,81 @@ differ has a version of its own, for any lengths.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from numbagraph.forking import new_lock
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.shapes import ShapeError
-from numbagraph.jit.shared_variables import layout_of
+from numbagraph.jit.backends import compiled
+from numbagraph.jit.binding import Arguments, Key, symbol
+from numbagraph.jit.definition import Definition
+from numbagraph.jit.dispatch import Dispatcher
+from numbagraph.jit.mutated_arguments import require_kept
+from numbagraph.jit.phases import has_late_lengths, in_phases, refuse_effects
+from numbagraph.jit.shared_variables import SharedVariable, layout_of
+from numbagraph.jit.version import Traced, Version, trace
+from numbagraph.purity.environment import Made, Reach, Surroundings, make_while_unchanged
+from numbagraph.purity.nondeterminism import forbidden
+from numbagraph.purity.reachable_code import Walk
+from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.garbage_collection import collector_at_rest
-from numbagraph.runtime.specialise import compiler
-from numbagraph.tracing.errors import ListFull
-from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of
-
-if TYPE_CHECKING:
-    from numbagraph.jit.binding import Arguments
-    from numbagraph.jit.conversion import Conversion
-    from numbagraph.jit.version import Traced
-
-
-MORE_ROOM, MOST_ROOM = 16, 16**6
-"""The factor by which lists get more room where they have too little, and the greatest room that they get."""
+from numbagraph.runtime.interruption import raise_kept
+from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.tracing.static_lengths import lengths_of
 
 UNEQUAL = "unequal"
-"""A mark in the key of a version for calls whose lengths differ where the usual version takes them to be equal."""
+"""Marks the key of a version for calls whose lengths are not equal where the usual version takes them to be."""
 
 
-class Retried:
-    """The part of a compiled function that calls a version which the dispatcher has not found."""
+class Versions:
+    """The versions of one compiled function, by its arguments and by the state of the world that it reads."""
 
-    backend: str
-    convert: Conversion
-    _traced: dict[Any, dict[Any, Traced]]
-    _shared: dict[Any, Any]
-    _alone: set[Hashable]
-    """The lengths and integers that have versions made for them alone, since others do not fit."""
-    _lock: Any
-    _find: Any
-    _call_version: Any
-    _specialise: Any
-    _traced_anew: Any
-    _forget: Any
-    _reach: Any
+    def __init__(self, definition: Definition, dispatcher: Dispatcher) -> None:
+        self.definition, self.dispatcher = definition, dispatcher
+        self.lock = new_lock()
+        self.environment = Surroundings(definition.function, definition.described)
+        self._traced: dict[Key, dict[Key, Traced]] = {}
+        """The versions by the structure of the arguments; then by the state that is read and the layouts, oldest
+        first."""
+        self._shared: dict[Key, tuple[SharedVariable, ...]] = {}
+        """The shared variables that were met for each structure: their layouts follow those of leaves."""
 
-    def _call_slowly(self, arguments: Arguments) -> Any:
-        """Handle a call with a new dispatch key, with arguments that must be converted first, or with an error."""
-        if self._alone and known_of(arguments) in self._alone:
-            return self._call_with_numbers(arguments)
-        traced, leaves = self._find(arguments)
-        try:
-            return self._call_version(arguments, traced, leaves)
-        except ListFull:
-            if traced.outputs.has_effects or self.convert.room >= MOST_ROOM:
-                raise
-            self.convert.room *= MORE_ROOM
-            self._forget(arguments.key)
-            return self._call_slowly(arguments)
-        except ShapeError as error:
-            if traced.outputs.has_effects:
-                raise
-            if traced.may_skip_statements:
-                try:
-                    return self._call_version(arguments, self._apart(arguments, traced), leaves)
-                except ShapeError:
-                    pass
-            return self._call_with_numbers_after(error, arguments)
-        except compiler.LengthNotKnown as error:  # of an array on one of the paths, of which numbers say which is taken
-            return self._call_with_numbers_after(error, arguments)
+    def all(self) -> list[Traced]:
+        """All versions, in the order in which they were traced for each structure of arguments."""
+        return [each for group in list(self._traced.values()) for each in list(group.values())]
 
-    def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
+    def known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
+        """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
+        layouts, leaves = arguments.described()
+        usual, general = self._for_layouts(arguments, layouts)
+        return (usual if usual is None or usual.fits(leaves) else general), leaves, layouts
+
+    def find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
+        """Return the version for these arguments, traced if there is none yet, and the arguments as it takes them."""
+        raise_kept()
+        traced, leaves, layouts = self.known(arguments)
+        if traced is None:
+            with self.lock, collector_at_rest:
+                traced = self.known(arguments)[0] or self._add(arguments, layouts, leaves)
+        return traced, leaves
+
+    def ready(self, traced: Traced, key: Key) -> Version:
+        """Return the version of a traced graph, compiled if it is not yet."""
+        if traced.version is None:
+            with self.lock:
+                if traced.version is None:
+                    with collector_at_rest:
+                        traced.version = self._compile(traced)
+                    self._refresh(key)
+        return traced.version
+
+    def with_compared_lengths(self, arguments: Arguments, traced: Traced) -> Traced:
         """Return the version that compares lengths where a statement is reached that requires them to be equal."""
-        with self._lock, collector_at_rest:
+        with self.lock, collector_at_rest:
             if traced.apart is not None:
                 return traced.apart
-            made = self._traced_anew(arguments, arguments.described()[0], apart=True)
+            made = self._trace(arguments, arguments.described()[0], apart=True)
             found: Traced = made.found
             found.watched = arguments.watched
             self._specialise(found, arguments, made.reach)
@@ -86,42 +89,70 @@ class Retried:
                 traced.apart = found
             return found
 
-    def _call_with_numbers_after(self, error: Exception, arguments: Arguments) -> Any:
-        """Retry a call with known lengths and integers after ``error``; raise ``error`` if that fails too, or if the
-        function is not converted."""
-        if not self.convert.needed:
-            raise error
-        try:
-            return self._call_with_numbers(arguments)
-        except Exception:  # noqa: BLE001  the first one speaks of the function as it is
-            raise error from None
+    def reach(self, arguments: Arguments) -> Reach:
+        """Return the present state of the world that the function reads. Drop the versions of one that it replaces."""
+        if (found := self.environment.find(arguments.static)) is not None:
+            return found
+        with self.lock:
+            if (found := self.environment.find(arguments.static)) is not None:
+                return found
+            static = arguments.static_arguments(self.definition.static_argnames)
+            found, gone = self.environment.add(arguments.static, static)
+            if gone is not None:
+                self.dispatcher.clear_writers()
+                for key, group in list(self._traced.items()):
+                    self._traced[key] = {layout: each for layout, each in group.items() if layout[0] is not gone}
+                    if not self._traced[key]:
+                        del self._traced[key]
+                    self._refresh(key)
+            return found
 
-    def _call_with_numbers(self, arguments: Arguments) -> Any:
-        """Call a version for these lengths and integers of Python's, which may decide the paths that are taken. If it
-        fits, later calls with them begin with it."""
-        known = known_of(arguments)
-        arguments.know(Known.NUMBERS)
-        traced, leaves = self._find(arguments)
-        result = self._call_version(arguments, traced, leaves)
-        self._alone.add(known)
-        return result
+    def make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
+        """Return the result of ``use`` for the function of the leaves; ``use`` also takes whether loops are
+        captured."""
+        function, convert = self.definition.function, self.definition.convert
 
-    def _versions_for(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> tuple[Traced | None, Traced | None]:
+        def make(walk: Walk) -> Any:
+            def attempt(converts: bool) -> Any:
+                with forbidden(walk.watch()):
+                    return use(arguments.caller(function, walk.may_write), converts)
+
+            return convert.attempt(attempt, arguments, walk.converts_at_once)
+
+        return make_while_unchanged(lambda: self.reach(arguments), make)
+
+    def forget(self, key: Key) -> None:
+        """Drop the versions for one structure of arguments."""
+        with self.lock:
+            self.dispatcher.clear_writers()
+            self._traced.pop(key, None)
+            self._refresh(key)
+
+    def clear(self) -> None:
+        """Drop all versions. Who calls this has the lock."""
+        self._traced, self._shared = {}, {}
+        self.environment.clear()
+        self.dispatcher.clear()
+
+    def _refresh(self, key: Key) -> None:
+        self.dispatcher.refresh(key, self._traced.get(key, {}).values())
+
+    def _for_layouts(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> tuple[Traced | None, Traced | None]:
         """The versions for some layouts: one that may take lengths to be equal, and one that does not."""
         shared = map(layout_of, self._shared.get(arguments.key, ()))
-        group, key = self._traced.get(arguments.key, {}), (self._reach(arguments), *layouts, *shared)
+        group, key = self._traced.get(arguments.key, {}), (self.reach(arguments), *layouts, *shared)
         return group.get(key), group.get((*key, UNEQUAL))
 
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], leaves: list[Any]) -> Traced:
         """Add a version that was traced while the state that the function reads did not change; otherwise make one for
         this call alone."""
-        is_general = self._versions_for(arguments, layouts)[0] is not None
-        lengths = None if is_general or self.backend != "numba" else lengths_of(leaves)
+        is_general = self._for_layouts(arguments, layouts)[0] is not None
+        lengths = None if is_general or self.definition.backend != "numba" else lengths_of(leaves)
         try:
-            made = self._traced_anew(arguments, layouts, lengths=lengths)
+            made = self._trace(arguments, layouts, lengths=lengths)
         except (ShapeError, IndexError) as error:
             try:  # lengths that a statement requires, which may not be reached, may contradict others
-                made = self._traced_anew(arguments, layouts, apart=True)
+                made = self._trace(arguments, layouts, apart=True)
             except Exception:  # noqa: BLE001  the first one speaks of the function as it is
                 raise error from None
         traced: Traced = made.found
@@ -131,6 +162,44 @@ class Retried:
         self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
         return group.setdefault((made.reach, *layouts, *shared, *([UNEQUAL] if is_general else [])), traced)
 
+    def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], **lengths: Any) -> Made:
+        """Trace the function; ``lengths`` are the options of `trace` that concern lengths."""
+        definition = self.definition
+        described, names, writable = self.environment.described, arguments.leaf_names, definition.writable(arguments)
+        # JAX takes derivatives of it
+        options: dict[str, Any] = {**lengths, "last": definition.backend != "jax", "stabilise": definition.stabilise}
 
-def known_of(arguments: Arguments) -> Hashable:
-    return lengths_of(arguments.leaves), integers_of(arguments.leaves)
+        def use(call: Any, converts: bool) -> Traced:
+            options["room"], options["unrolled"] = definition.convert.room, definition.convert.without_source
+            return trace(call, layouts, names, definition.name, described, writable, converts, **options)
+
+        return self.make(arguments, use)
+
+    def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
+        definition, outputs = self.definition, traced.outputs
+        written = () if traced.watched else outputs.written  # by native code
+        signature = signature_of(traced.graph, traced.leaves, len(traced.captured), outputs.single, written)
+        cache, name = default_cache() if definition.cache else None, symbol(definition.name)
+        special = Specialisation(
+            traced.graph, signature, traced.captured, name, cache, definition.parallel, reach.guards
+        )
+        traced.specialisation = special
+        if definition.backend == "numba" and has_late_lengths(special):
+            if outputs.has_effects:
+                refuse_effects(definition.described)
+            traced.phases = in_phases(special)
+            return
+        if traced.watched:
+            return  # what it was given is needed once more
+        if definition.backend == "numba":
+            special.write_in_place()
+        if definition.donate_argnames:
+            donated = arguments.leaves_of(definition.donate_argnames)
+            require_kept(donated, outputs.written, arguments.leaf_names, definition.described)
+            special.accept_donations(donated, kept=traced.shared.results)
+
+    def _compile(self, traced: Traced) -> Version:
+        """Compile a traced graph into a version: a function of the leaves, and one that builds the returned object."""
+        rebuild = None if traced.outputs.flat and self.definition.backend == "numba" else traced.outputs.rebuilder
+        traced.native = compiled(traced, self.definition.backend, self.definition.name)
+        return Version(traced.shared.around(traced.native), rebuild)

@@ -17,7 +17,7 @@ class OpFunction(GraphFunction):
 
     def __init__(self, name: str) -> None:
         super().__init__(public_function(name, "numbagraph.intrinsics"))
-        self.signature = inspect.signature(lambda *args, **kwargs: None)  # the op itself says what fits
+        self.definition.signature = inspect.signature(lambda *args, **kwargs: None)  # the op itself says what fits
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

@@ -52,7 +52,7 @@ class NativeCall(Struct):
 
     @property
     def options(self) -> dict[str, Any]:
-        return {name: getattr(self.function, name) for name in ("backend", "cache", "parallel", "stabilise")}
+        return {name: getattr(self.function.definition, name) for name in ("backend", "cache", "parallel", "stabilise")}
 
     def __str__(self) -> str:
         return self.function.__name__

@@ -58,15 +58,29 @@ _NAMED_TUPLES = (types.NamedUniTuple, types.NamedTuple)
 _TUPLES = (types.UniTuple, types.Tuple, *_NAMED_TUPLES)
 
 
-class Embeddable(Protocol):
-    """The interface of a compiled function that this module uses."""
+class Parameters(Protocol):
+    """The parameters of a compiled function."""
 
     signature: inspect.Signature
     static_argnames: tuple[str, ...]
+
+
+class Embedder(Protocol):
+    """The part of a compiled function that embeds it in native code."""
+
+    def embedding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding: ...
+
+
+class Embeddable(Protocol):
+    """The interface of a compiled function that this module uses."""
+
+    @property
+    def definition(self) -> Parameters: ...
+    @property
+    def native_callers(self) -> Embedder: ...
+
     _prefers_constants: bool
     """Whether every argument with a known value becomes part of the code, as those in ``static_argnames`` do."""
-
-    def _embedding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding: ...
 
 
 class GraphFunctionType(types.Callable, types.Opaque):
@@ -105,10 +119,10 @@ class GraphFunctionType(types.Callable, types.Opaque):
         plain types."""
         positions = range(len(args))
         try:
-            bound = self.function.signature.bind(*positions, **{name: name for name in kws}).arguments
+            bound = self.function.definition.signature.bind(*positions, **{name: name for name in kws}).arguments
         except TypeError as error:
             raise errors.TypingError(str(error)) from None
-        static = {bound[name]: name for name in self.function.static_argnames if name in bound}
+        static = {bound[name]: name for name in self.function.definition.static_argnames if name in bound}
 
         def settle(key: int | str, type_: types.Type) -> types.Type:
             if key not in static:
@@ -169,7 +183,7 @@ class GraphCall(Struct, eq=False):
         try:
             positional = tuple(argument_tree(each, numbers) for each in args)
             named = {name: argument_tree(each, numbers) for name, each in kws.items()}
-            embedding = function._embedding(positional, named)
+            embedding = function.native_callers.embedding(positional, named)
             result = result_type(embedding.outputs.spec, results_of(embedding))
         except FAILURES as error:  # Numba shows an error of tracing to its user as one of typing
             raise errors.TypingError(f"{type(error).__name__}: {error}") from error

@@ -58,6 +58,6 @@ def check_donations(call: Call, **options: Any) -> int:
 
 def may_raise(call: Call) -> bool:
     """Whether a call may fail depending on its arguments' elements."""
-    steps = call.compiled()._inspect(tuple(call.arrays), {})[0].program.body.steps
+    steps = call.compiled()._introspection.program(tuple(call.arrays), {})[0].program.body.steps
     solves = any(isinstance(step, NativeCall) and step.attributes.get("on_error") == "raise" for step in steps)
     return solves or any(step.checks() for step in steps)

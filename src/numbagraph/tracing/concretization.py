@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dis
 import sys
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -126,8 +127,11 @@ class Unknown:
 
     __slots__ = ()
     value: Value
-    _is_array: bool
-    """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
+
+    @property
+    @abstractmethod
+    def _is_array(self) -> bool:
+        """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it

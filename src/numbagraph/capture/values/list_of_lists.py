@@ -107,7 +107,7 @@ class Lists(Stacked):
         return Nested([self.owner[:end], self.sizes.copy(), *columns], (spec, weak))
 
 
-class Row(Stacked, Picked):
+class Row(Stacked, Picked["Lists"]):
     """One of these lists."""
 
     def __init__(self, lists: Lists, number: Tracer) -> None:

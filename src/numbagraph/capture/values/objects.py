@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -75,10 +75,13 @@ class Holder(Protocol):
     def at(self, number: Any) -> Any: ...
 
 
-class Picked:
+H = TypeVar("H", bound=Holder)
+
+
+class Picked(Generic[H]):
     """An element that a number picks from a holder (`holder.at`), such as one of several lists."""
 
-    holder: Holder
+    holder: H
     number: Tracer
 
 
