@@ -1,4 +1,4 @@
-"""What the kinds of op share: references, cotangents of broadcasts, batches, samples."""
+"""Helpers that all kinds of op share: references, cotangents of broadcasts, batches, samples."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def reference_of(function: Reference) -> tuple[str, Callable[..., Any]]:
 
 
 def first_argument(function: Any, skip: int = 0) -> Callable[..., Any]:
-    """A function that picks the first argument of ``function`` from a call's. The frontend of an op takes the op before
-    it, which is to be skipped."""
+    """Return a function that picks the first argument of ``function`` out of those of a call, given by position or by
+    name. ``skip`` leaves out the op itself, which a frontend takes before it."""
     name = function.__code__.co_varnames[skip]
     return lambda *args, **kwargs: args[0] if args else kwargs[name]
 
@@ -64,14 +64,15 @@ def sum_to(cotangent: Value, target: Value) -> Value:
 
 
 def real_if(cotangent: Value, target: Value) -> Value:
-    """The part of a complex cotangent that a real value takes."""
+    """Return the part of a complex cotangent that a real value takes, in the dtype of that value."""
     if cotangent.dtype.kind == "c" and target.dtype.kind != "c":
         cotangent = registry["real"](cotangent)
     return cotangent if cotangent.dtype == target.dtype else convert(cotangent, target.dtype)
 
 
 def flat(*_: Any, **__: Any) -> Cotangents:
-    """The vjp of an op of one operand whose derivative is zero: nothing before it is differentiated."""
+    """Return the cotangent None: the vjp of an op of one operand whose derivative is zero, before which nothing is
+    differentiated."""
     return (None,)
 
 
@@ -116,14 +117,15 @@ def batch_elementwise(op: Op, inputs: Sequence[Value], batched: Sequence[bool], 
 
 
 def batch_unary(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-    """Axes count from the right, so an op of one array does not notice a dimension on the left."""
+    """Batch an op of one array by applying it to the whole batch: axes count from the right, so a dimension on the left
+    changes nothing."""
     if any(batched[1:]):
         raise NotImplementedError(f"{op.name} with sizes that differ along a batch")
     return op.bind(*inputs, **attrs)
 
 
 def give_batch(inputs: Sequence[Value], batched: Sequence[bool]) -> list[Value]:
-    """The inputs, those without a batch dimension repeated along it."""
+    """Return the inputs, with those without a batch dimension repeated along it."""
     size = next(value.shape[0] for value, flag in zip(inputs, batched, strict=True) if flag)
     return [
         value if flag else registry["broadcast_to"](value, (size, *value.shape))
@@ -132,7 +134,7 @@ def give_batch(inputs: Sequence[Value], batched: Sequence[bool]) -> list[Value]:
 
 
 class Keywords(dict[str, Any]):
-    """The last argument of a sample, where it stands for keyword arguments."""
+    """The keyword arguments of a sample, as its last element."""
 
 
 def draw(
@@ -156,5 +158,5 @@ def without_axes(shape: shapes.Shape, axes: tuple[int, ...]) -> shapes.Shape:
 
 
 def scalar_result(value: Value) -> Value:
-    """``value`` as what becomes a NumPy scalar when it has rank 0."""
+    """Return ``value`` as a value that becomes a NumPy scalar when it has rank 0."""
     return value if value.ndim or boxing(value) == "scalar" else registry["as_scalar"].bind(value)

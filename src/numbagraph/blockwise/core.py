@@ -59,14 +59,14 @@ def core_op(
     Parameters
     ----------
     signature
-        Which dimensions are whose, as in NEP 20. An op of several results is *joint*: each is a node, of attribute
+        The core dimensions, as in NEP 20. An op of several results is *joint*: each is a node, of attribute
         ``result``, and one call computes all of them.
     evaluate
         ``evaluate(*arrays, **attrs)``: the result, or the tuple of results, on stacks of matrices, with NumPy.
     library, small, size, short, long, least_long, threaded, in_place
-        What computes one element: see `numbagraph.intrinsics.emitters.core`.
+        The algorithms for one element: see `numbagraph.intrinsics.emitters.core`.
     frontend
-        Takes what the function takes; to promote is its matter (see `promoted`).
+        The function that takes the arguments, promotes them (see `promoted`), and binds the op.
     sizes
         ``sizes(lengths, **attrs)``: the lengths that stand in the results alone.
     dtypes
@@ -77,15 +77,15 @@ def core_op(
         The first length of operands and results, if it is that of rows which have nothing to do with each other: then
         some of them may be computed at a time, as those of a batch; but not so few that what comes first takes longest.
     longest
-        What a length may be.
+        The greatest length.
     fails_first
         Whether a call fails before it writes anything, if it does: then it may write into an argument.
     determined
-        What is determined of the results, as a function of them: eigenvectors are, but for a factor of each.
+        A function of the results that gives the part of them that is determined: eigenvectors are, but for a factor.
     regular
         Whether results are determined for matrices of full rank only; it is so where not all is determined.
     batched
-        How a batch is computed, if not by one call; or why there is none.
+        The batching rule, if a batch takes more than one call; or the reason why there is none.
     """
     if name is None:
         assert reference is not None
@@ -157,7 +157,8 @@ def core_op(
 
 
 def one_result(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gives the one of its results whose number is the attribute ``result``, if there is one."""
+    """Wrap a function of several results so that it returns the result of the number ``result``, if it is called with
+    one."""
 
     def call(*arrays: Any, **attrs: Any) -> Any:
         result = attrs.pop("result", None)
@@ -183,7 +184,8 @@ def memory(dtype: np.dtype, shape: Sequence[int | lowering.Scalar]) -> lowering.
 
 
 def require_short(name: str, signature: Signature, lengths: Lengths, longest: int) -> None:
-    """Lengths of LAPACK have 32 bits. (A square matrix of a length that does not fit would not fit into memory.)"""
+    """Require lengths to fit into the 32 bits that LAPACK has for them. A square matrix of a length that does not fit
+    would not fit into memory, so it needs no check."""
     squared = {label for core in signature.inputs for label in core.labels if core.labels.count(label) > 1}
     for label, extent in lengths.items():
         if label not in squared or longest < LONGEST:
@@ -192,7 +194,8 @@ def require_short(name: str, signature: Signature, lengths: Lengths, longest: in
 
 
 def promoted(*operands: Any, ranks: Sequence[int] = (2,)) -> list[Value]:
-    """Operands in the common dtype that `numpy.linalg` computes in: integers become float64, whatever else there is."""
+    """Return the operands in the common dtype that `numpy.linalg` computes in: integers become float64, whatever else
+    there is."""
     values = [as_value(each) for each in operands]
     for value, rank in zip(values, ranks, strict=False):
         if value.ndim < rank:
@@ -211,7 +214,7 @@ def common_dtype(dtypes: Sequence[np.dtype]) -> np.dtype:
 
 
 class NotSquareError(shapes.ShapeError, np.linalg.LinAlgError):
-    """A matrix that is not square, where NumPy raises its own error."""
+    """The error of a matrix that is not square, where NumPy raises its own error."""
 
     __module__ = "numbagraph.ir.shapes"
 

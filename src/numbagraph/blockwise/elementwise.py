@@ -42,7 +42,8 @@ def install_operator(name: str, op: Op) -> None:
 
 
 def as_integers(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Python's bools are integers to Python's arithmetic, as long as they meet no array."""
+    """Return Python's bools as integers, which they are to Python's arithmetic, unless there is an array among the
+    operands."""
     if any(map(is_large, operands)):
         return operands
     values = [as_value(each) for each in operands]

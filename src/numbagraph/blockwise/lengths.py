@@ -25,7 +25,7 @@ MOST = 2**63 - 1
 
 
 def as_extent(size: Value | SupportsIndex, what: str = "a length") -> Extent:
-    """A number that a user gave: an int, or a rank-0 integer value."""
+    """Return a number that a user gave as an extent: an int, or a rank-0 integer value."""
     if not isinstance(size, Value):
         return operator.index(size)
     if size.ndim or size.dtype.kind not in "iu":
@@ -38,7 +38,7 @@ def as_extent(size: Value | SupportsIndex, what: str = "a length") -> Extent:
 
 
 def as_length(size: Value | SupportsIndex) -> Extent:
-    """The same, required not to be negative."""
+    """Return a number that a user gave as a length, and require that it is not negative."""
     extent = as_extent(size)
     if isinstance(extent, int) and extent > MOST:
         raise ValueError("Maximum allowed dimension exceeded")
@@ -81,7 +81,7 @@ def is_nonnegative(extent: Extent) -> bool:
 
 
 def split_offset(extent: Extent) -> tuple[Extent, int]:
-    """An extent as another one plus a number."""
+    """Split an extent into another extent plus a number."""
     offset, extent = 0, shapes.resolve(extent)
     while isinstance(extent, Node) and extent.op.name in ("add", "subtract"):
         left, right = (shapes.resolve(operand) for operand in extent.inputs)
@@ -138,7 +138,7 @@ def ceil_divide(extent: Extent, number: int) -> Extent:
 
 
 def factors_of(extents: Iterable[Extent]) -> tuple[int, list[Value]]:
-    """A product, as its number and its symbols."""
+    """Split a product of extents into a number and its symbolic factors."""
     number, symbols = 1, []
     stack = list(extents)[::-1]
     while stack:
@@ -209,12 +209,14 @@ class Bound(Struct):
 
     @property
     def begin(self) -> Extent:
-        """Where a slice begins. It is not clipped where the slice has no elements if it had to be."""
+        """The position at which a slice begins. It is left unclipped: a slice for which clipping would change it has no
+        elements."""
         return self.number if self.position is None and not self.right else self.extent
 
     @property
     def end(self) -> Extent:
-        """The same for a slice that is read backwards."""
+        """The position behind the first element of a slice that is read backwards. It is left unclipped: a slice for
+        which clipping would change it has no elements."""
         return plus(self.length, -self.number) if self.position is None and self.right else self.extent
 
     @property
@@ -224,7 +226,8 @@ class Bound(Struct):
 
 
 def bound_of(end: Value | SupportsIndex | None, length: Extent, default: Bound, shift: int = 0) -> Bound:
-    """NumPy's reading of an end of a slice. ``shift`` is 1 where a step is negative: ends are then one to the left."""
+    """Return an end of a slice, read as NumPy does. ``shift`` is 1 where a step is negative: ends are then one to the
+    left."""
     if end is None:
         return default
     end = as_extent(end, "an end of a slice")
@@ -243,7 +246,8 @@ def bound_of(end: Value | SupportsIndex | None, length: Extent, default: Bound, 
 
 
 def _smallest(length: Extent) -> int:
-    """How far below ``length`` a computed end is not taken to be counted from the right, whatever the length is.
+    """Return the distance below ``length`` down to which a computed end need not be taken for one that counts from the
+    right.
 
     A negative end is counted from the right. Of an argument's length, ``n - 1`` is only negative where n is 0, and
     ``n - 2`` too, since n is not 1: both then give an empty slice, as they do when read as ends.
@@ -266,7 +270,7 @@ def span(low: Bound, high: Bound) -> Extent:
 
 
 class Cut(Struct):
-    """What a slice takes of one dimension: ``length`` elements from ``start`` on, ``step`` apart."""
+    """The part of one dimension that a slice selects: ``length`` elements from ``start`` on, ``step`` apart."""
 
     start: Extent
     step: int
@@ -277,7 +281,7 @@ class Cut(Struct):
 
 
 def cut(key: slice, length: Extent) -> Cut:
-    """What ``key`` takes of a dimension, by NumPy's rules."""
+    """Return the part of a dimension of ``length`` elements that ``key`` selects, by NumPy's rules."""
     length = shapes.resolve(length)
     step = 1 if key.step is None else as_extent(key.step, "the step of a slice")
     if not isinstance(step, int):

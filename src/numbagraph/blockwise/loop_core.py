@@ -47,8 +47,8 @@ class LoopCore(Struct, eq=False):
 
     @cached_property
     def symbol(self) -> str:
-        """What the compiled function is called. It follows from the code, so that programs which call it can be kept on
-        disk; of functions whose code is the same, but not what they find around it, all but the first have a number."""
+        """The name of the compiled function. It follows from the code, so that programs which call it can be kept on
+        disk. Where functions have equal code but differ in the variables around it, all but the first get a number."""
         dtypes = [each.name for each in (*self.inputs, *self.outputs)]
         content = marshal.dumps(getattr(self.function, "__code__", None))
         key = repr((self.name, content, str(self.signature), dtypes))
@@ -58,7 +58,7 @@ class LoopCore(Struct, eq=False):
 
     @property
     def labels(self) -> list[str]:
-        """The names, and the numbers, of all lengths."""
+        """The labels of all lengths: names, and numbers for fixed ones."""
         return list(dict.fromkeys(label for core in self.cores for label in core.labels))
 
     @property
@@ -79,7 +79,7 @@ class LoopCore(Struct, eq=False):
         return ArrayType(self.outputs[result], self.shape([each.shape for each in operands], result))
 
     def evaluate(self, *arrays: Any, result: int = 0, **_: Any) -> Any:
-        """One result, element by element, in Python."""
+        """Return one result, computed element by element in Python."""
         ranks = [len(core) for core in self.signature.inputs]
         given = [np.shape(each) for each in arrays]
         batch = np.broadcast_shapes(*(shape[: len(shape) - rank] for shape, rank in zip(given, ranks, strict=True)))
@@ -103,7 +103,7 @@ class LoopCore(Struct, eq=False):
         dtypes: Sequence[np.dtype],
         **_: Any,
     ) -> ir.Value:
-        """A loop over the batch, which calls the compiled function."""
+        """Emit a loop over the batch, which calls the compiled function."""
         names = [core.labels for core in self.cores]
         lengths, batch, steps = laid_out(emitter, names, len(self.inputs), extents, dtypes)
         numbers = [lengths[label] for label in self.labels]
@@ -118,7 +118,7 @@ class LoopCore(Struct, eq=False):
 
     @cached_property
     def op(self) -> Op:
-        """Not one of the registry: it lives as long as someone uses it."""
+        """The op of this function. It is not in the registry: it lives as long as someone uses it."""
         ranks = [tuple(map(len, side)) for side in (self.signature.inputs, self.signature.outputs)]
 
         def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
@@ -140,12 +140,13 @@ class LoopCore(Struct, eq=False):
         )
 
     def results(self, operands: Sequence[Value]) -> list[Value]:
-        """All results. The symbol is an attribute, since names alone do not tell what a graph computes."""
+        """Return the nodes of all results. The symbol is an attribute of them, since names alone do not tell what a
+        graph computes."""
         numbers = [{"result": number} for number in range(len(self.outputs))] if self.op.multi_result else [{}]
         return [self.op.bind(*operands, symbol=self.symbol, **each) for each in numbers]
 
     def in_jax(self, *arrays: Any, result: int = 0, **_: Any) -> Any:
-        """A call back to Python: JAX has no way to compile loops of Numba."""
+        """Compute a result with JAX by a call back to Python, since JAX has no way to compile loops of Numba."""
         with importing:
             import jax
 

@@ -1,4 +1,4 @@
-"""How an op becomes part of a loop nest: the classes that an op's ``lower`` is one of.
+"""Classes that describe how an op becomes part of a loop nest: an op's ``lower`` is an instance of one of them.
 
 An element is computed on demand, at its use: to know it at an index, ask for elements of the inputs. ``element`` is a
 generator that yields such requests, ``(input, index)``, and is sent the scalars; `fuse` runs it without recursion, so
@@ -53,7 +53,7 @@ def extent_scalar(extent: Extent) -> Scalar:
 
 
 class IndexSum(Struct):
-    """An index as a sum: how often each scalar is in it, and a number. Two ways to one index give one scalar."""
+    """An index as a sum of scalars, each with a count, and a number. Two ways to compute one index give one scalar."""
 
     terms: dict[Scalar, int]
     number: int = 0
@@ -78,7 +78,7 @@ class IndexSum(Struct):
         return found
 
     def _build(self) -> Scalar:
-        """The additions, positive terms first, so that few are negated."""
+        """Build the additions, positive terms first, so that few are negated."""
         total: Scalar = literal(self.number)
         for term, count in sorted(self.terms.items(), key=lambda item: item[1] < 0):
             part = term
@@ -92,7 +92,7 @@ class IndexSum(Struct):
 
 
 def combined(sums: Iterable[IndexSum]) -> IndexSum:
-    """All of the sums as one; terms that cancel are dropped."""
+    """Return the total of several sums; terms that cancel are dropped."""
     terms: dict[Scalar, int] = {}
     number = 0
     for each in sums:
@@ -118,7 +118,7 @@ def is_literal(scalar: Scalar, value: int) -> bool:
 
 
 def add(left: Scalar, right: Scalar) -> Scalar:
-    """Index arithmetic; what is static is folded, and terms that cancel are dropped."""
+    """Add two indices; static parts are folded, and terms that cancel are dropped."""
     if is_literal(left, 0):
         return right
     return left if is_literal(right, 0) else parts(left).plus(parts(right)).scalar()
@@ -142,7 +142,8 @@ def minimum(left: Scalar, right: Scalar) -> Scalar:
 
 
 def linear_index(index: Sequence[Scalar], extents: Sequence[Scalar]) -> Scalar:
-    """The C-order position of an index. Of an index that `unravel` made, it is what that was made of."""
+    """Return the position of an index in C order. For an index that `unravel` made, it is the position that this was
+    made of."""
     linear: Scalar = literal(0)
     for position, extent in zip(index, extents, strict=True):
         quotient = _operands(integers.divide, linear)
@@ -167,7 +168,8 @@ def unravel(linear: Scalar, extents: Sequence[Scalar]) -> Index:
 
 
 def divide(linear: Scalar, extent: Scalar) -> tuple[Scalar, Scalar]:
-    """Quotient and remainder of an index, without a division where it is whole rows and an offset in one."""
+    """Return quotient and remainder of an index, without a division where it is known to be a number of whole rows and
+    an offset in one."""
     if isinstance(extent, Literal) and extent.value <= 1:
         return linear, literal(0)
     whole, rest = IndexSum({}), parts(linear)
@@ -207,7 +209,8 @@ def flat_index(index: Index, extents: Sequence[Scalar]) -> Scalar | None:
 
 
 def broadcast_index(source: tuple[Extent, ...], target: tuple[Extent, ...], index: Index) -> Index:
-    """Where an operand of shape ``source`` is read for element ``index`` of the broadcast shape ``target``."""
+    """Return the index at which an operand of shape ``source`` is read for the element ``index`` of the broadcast shape
+    ``target``."""
     if source is target or source == target:
         return index
     offset = len(target) - len(source)
@@ -225,11 +228,12 @@ def broadcast_index(source: tuple[Extent, ...], target: tuple[Extent, ...], inde
 
 
 class Map(Lowering):
-    """Elementwise: one emitter on the broadcast operands, which is told the node's attributes."""
+    """An elementwise op: one emitter on the broadcast operands, which gets the node's attributes."""
 
     emit: Emit
     refuse: Callable[[Node], Emit | None] = lambda node: None
-    """``refuse(node)``: what gives 1 for operands that NumPy raises an error for, and 0 for others, as an index."""
+    """``refuse(node)``: an emitter that gives, as an index, 1 for operands that NumPy raises an error for and 0 for
+    others; or None."""
 
     def element(self, node: Node, index: Index) -> Element:
         arguments = []
@@ -245,7 +249,7 @@ class Map(Lowering):
 
 
 def _first(emit: Emit, count: int, emitter: Emitter, *operands: Operand) -> ir.Value:
-    """An emitter of the first ``count`` operands: the others are there to be computed."""
+    """Emit ``emit`` on the first ``count`` operands; the others are only passed so that they are computed."""
     return emit(emitter, *operands[:count])
 
 
@@ -260,7 +264,7 @@ class Cast(Lowering):
 
 
 class View(Lowering):
-    """Every element is one of the first input: ``source_index(node, index)`` says which."""
+    """A view: every element is an element of the first input, at ``source_index(node, index)``."""
 
     source_index: Callable[[Node, Index], Index]
     in_order: bool = False
@@ -271,7 +275,7 @@ class View(Lowering):
 
 
 class Gather(Lowering):
-    """Reads the first input at run-time positions along the axes from ``axis`` on, one array of positions an axis.
+    """A read of the first input at run-time positions along the axes from ``axis`` on, one array of positions per axis.
 
     The dimensions of the (broadcast) positions stand where those axes were. ``checked`` says of which positions the
     bounds are checked.
@@ -290,8 +294,8 @@ class Gather(Lowering):
 
 
 def with_checks(element: Scalar, positions: Iterable[Scalar]) -> Scalar:
-    """An element with the checks of the positions that it was asked for at, also where it is the same at each of them:
-    no element of an array of ones is read."""
+    """Return an element with the bounds checks of the positions that it was read at, even if it is the same at every
+    position: an element of an array of ones is not read at all."""
     checks = [each for each in positions if isinstance(each, CheckedIndex)]
     if checks:
         read = set(walk([element]))
@@ -306,7 +310,7 @@ def _itself(emitter: Emitter, operand: Operand) -> ir.Value:
 
 
 def checked_index(position: Scalar, extent: Extent, check: bool, own: Index = ()) -> Scalar:
-    """A run-time position, which is the element at ``own`` of an array of positions, as an index of a dimension.
+    """Return a run-time position, which is the element at ``own`` of an array of positions, as an index of a dimension.
 
     Where all positions are the same, none of them is out of bounds if there are none.
     """
@@ -332,7 +336,7 @@ def scattered_index(
     index: Index,
     pull: Pull,
 ) -> Index:
-    """Where the element at ``index`` of the updates goes in ``target``: the reverse of `Gather`."""
+    """Return the index in ``target`` to which the element at ``index`` of the updates goes: the reverse of `Gather`."""
     count = updates.ndim - target.ndim + len(positions)
     where, shape = index[axis : axis + count], updates.shape[axis : axis + count]
     chosen = []
@@ -343,7 +347,7 @@ def scattered_index(
 
 
 class Reduce(Lowering):
-    """Combines all elements along ``axes`` (an attribute)."""
+    """A reduction of all elements along ``axes`` (an attribute)."""
 
     reducer: Reducer
 
@@ -355,7 +359,8 @@ class Running(Lowering):
 
 
 class ScatterInto(Lowering):
-    """Combines updates into a filled array at run-time positions along the axes from ``axis`` on (see `Gather`).
+    """A combination of updates into a filled array at run-time positions along the axes from ``axis`` on (see
+    `Gather`).
 
     The inputs are the updates, ``count`` arrays of positions, and the symbolic lengths of the result.
     """
@@ -364,23 +369,23 @@ class ScatterInto(Lowering):
 
 
 IndexMap = Callable[[Index, Pull], Index]
-"""``index_map(index, pull)``: where an element of a piece goes."""
+"""``index_map(index, pull)``: the index to which an element of a piece goes."""
 
 
 class Assemble(Lowering):
-    """An array put together from pieces: ``pieces(node)`` lists each value and where its elements go.
+    """An array put together from pieces: ``pieces(node)`` lists each value and the `IndexMap` of its elements.
 
     Later pieces overwrite earlier ones. Each piece is stored by a loop nest of its own domain, so none needs a branch.
     """
 
     pieces: Callable[[Node], list[tuple[Value, IndexMap]]]
     begin: Callable[[Index], Scalar] | None = None
-    """``begin(index)``: where the last dimension begins if a part of each row is stored, from the index of the row. No
-    two elements go to one place then."""
+    """``begin(index)``: for a piece that is a part of each row, the start of that part along the last dimension, from
+    the index of the row. No two elements go to one place then."""
 
 
 class Opaque(Lowering):
-    """What works on whole buffers: no loop nest has a part of it."""
+    """An op that works on whole buffers: no loop nest has a part of it."""
 
 
 class Control(Opaque):
@@ -399,13 +404,13 @@ class Routine(Opaque):
 
     emit: EmitCall
     operands: tuple[int, ...] = ()
-    """How many core dimensions each operand has, if there is a batch."""
+    """For each operand, the number of its core dimensions, if there is a batch."""
     ranks: tuple[int, ...] = ()
-    """The same of each result."""
+    """For each result, the number of its core dimensions, if there is a batch."""
     in_place: bool = False
-    """Whether it may write its one result where its first operand was."""
+    """Whether it may write its one result into the memory of its first operand."""
     fails_first: bool = False
-    """Whether it fails before it writes anything, if it does."""
+    """Whether it can fail only before it has written anything."""
 
 
 Memory = tuple[ArrayType, tuple[Scalar, ...]]
@@ -416,11 +421,12 @@ class Core(Routine):
     """A call that may have several results, and need memory."""
 
     scratch: Callable[[Node], Sequence[Memory]] = lambda node: ()
-    """Memory for one element, which all others use as well."""
+    """``scratch(node)``: the memory that the computation of one element needs; all elements use it in turn."""
     cores: tuple[int, ...] = ()
-    """How many dimensions of each operand and result must be computed at once; empty: all that are not the batch's."""
+    """For each operand and result, the number of dimensions that must be computed at once; empty: all but the batch
+    dimensions."""
     least_rows: int = 1
-    """For fewer elements, or rows, what a call does first takes long."""
+    """The number of elements, or rows, below which a call spends most of its time on its preparation."""
 
     @property
     def results(self) -> int:
@@ -435,11 +441,11 @@ class PythonCall(Core):
 
 
 Together = Control | PythonCall
-"""What gives all its results at once, with NumPy and with JAX, too."""
+"""An op that gives all its results at once, with NumPy and with JAX, too."""
 
 
 class ComputedAtUse(Protocol):
-    """What gives an element of a node in terms of elements of its inputs.
+    """A lowering that gives an element of a node in terms of elements of its inputs.
 
     ``index`` has one scalar for each dimension of the node. The generator yields ``(input, index)`` for each element
     that it asks for, is sent the scalar that this is, and returns the scalar that is the node's element.

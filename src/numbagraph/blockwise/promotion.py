@@ -1,4 +1,4 @@
-"""What a NumPy user passes, as graph values of the dtypes that NumPy would compute with (NEP 50)."""
+"""The arguments of NumPy's functions as graph values, in the dtypes that NumPy would compute with (NEP 50)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from numbagraph.ir.values import Constant, Value, constant
 Kind = Any
 """A dtype, or a Python scalar type where the operand is weak."""
 DtypeRule = Callable[[tuple[Kind, ...]], tuple[np.dtype, ...]]
-"""From the operands' kinds to the dtypes that the loop takes, and last the one that it gives."""
+"""A function from the operands' kinds to the dtypes of the loop's operands, followed by that of its result."""
 
 LARGEST_CONSTANT = 16
-"""Elements of an array that may become part of the code; a larger one must come in as an argument."""
+"""The number of elements up to which an array may become part of the code; a larger one must come in as an argument."""
 
 
 def as_value(operand: object) -> Value:
-    """An operand as a graph value. Python scalars are weak, NumPy scalars and small arrays are constants."""
+    """Return an operand as a graph value. Python scalars are weak, NumPy scalars and small arrays are constants."""
     if isinstance(operand, Value):
         return operand
     if isinstance(operand, (bool, int, float, complex)) and not isinstance(operand, np.generic):
@@ -41,7 +41,8 @@ def as_value(operand: object) -> Value:
 
 
 def list_value(elements: Sequence[Any]) -> Value:
-    """Nested lists as `numpy.asarray` takes them; numbers in them are part of the code, however many there are."""
+    """Return nested lists as `numpy.asarray` takes them; numbers in them are part of the code, whatever their
+    number."""
     if holds_values(elements):
         return registry["stack"]([as_strong(each) for each in elements])
     data = np.asarray(elements)
@@ -55,18 +56,18 @@ def holds_values(elements: Any) -> bool:
 
 
 def as_strong(operand: object) -> Value:
-    """An operand as `numpy.asarray` takes it: a Python number is no longer weak."""
+    """Return an operand as `numpy.asarray` takes it: a Python number is no longer weak."""
     value = as_value(operand)
     return convert(value, value.dtype) if value.type.weak else value
 
 
 def is_large(operand: object) -> bool:
-    """Whether an operand is a Python integer that is none of int64."""
+    """Whether an operand is a Python integer that does not fit into int64."""
     return type(operand) is int and not -(2**63) <= operand < 2**63
 
 
 def number_of(number: int, dtype: np.dtype) -> Constant:
-    """A Python integer as a number of a dtype, which it must fit."""
+    """Return a Python integer as a constant of a dtype; raise if it does not fit."""
     if dtype.kind in "iu" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
         raise OverflowError(f"Python integer {number} out of bounds for {dtype}")
     return constant(np.array(number, dtype=dtype), dtype=dtype)
@@ -83,7 +84,8 @@ def weak_constant(number: complex) -> Constant:
 
 
 def kind_of(value: Value) -> Kind:
-    """How a value takes part in promotion. (A Python bool is simply a bool: there is no narrower dtype to yield to.)"""
+    """Return the dtype by which a value takes part in promotion, or a Python type if it is weak. (A Python bool is
+    simply a bool: there is no narrower dtype to yield to.)"""
     type_ = value.type
     return WEAK_TYPES[type_.dtype] if type_.weak and type_.dtype != BOOL else type_.dtype
 
@@ -109,7 +111,7 @@ def convert(value: Value, dtype: np.dtype) -> Value:
 
 
 def promote(rule: DtypeRule, operands: Iterable[Any], *, weak: bool = False) -> tuple[Value, ...]:
-    """Operands converted to the dtypes of the loop that NumPy would choose.
+    """Return the operands, converted to the dtypes of the loop that NumPy would choose.
 
     With ``weak`` (the operators of Python), an operation on Python scalars alone stays weak.
     """
@@ -125,7 +127,7 @@ def promote(rule: DtypeRule, operands: Iterable[Any], *, weak: bool = False) -> 
 
 
 def promote_large(rule: DtypeRule, operands: Sequence[Any]) -> tuple[Value, ...]:
-    """The same with integers of Python that only the dtype of an array may hold."""
+    """Promote operands of which some are Python integers beyond int64, which only the dtype of an array may hold."""
     values = [operand if is_large(operand) else as_value(operand) for operand in operands]
     if all(isinstance(value, int) or value.type.weak for value in values):
         raise OverflowError(f"Python integers {operands} out of bounds for int64: write np.uint64 or a float")
@@ -136,7 +138,7 @@ def promote_large(rule: DtypeRule, operands: Sequence[Any]) -> tuple[Value, ...]
 
 @cache
 def loop_dtypes(rule: DtypeRule, kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
-    """What a rule says, in canonical dtypes. (Asked several times for each node: hence the cache.)"""
+    """Return the result of a dtype rule, in canonical dtypes. (Each node calls it several times: hence the cache.)"""
     return tuple(canonical_dtype(dtype) for dtype in rule(kinds))
 
 
@@ -150,7 +152,7 @@ def weak_convert(value: Value, dtype: np.dtype) -> Value:
 
 
 def ufunc_rule(ufunc: np.ufunc) -> DtypeRule:
-    """The loop that a NumPy ufunc itself would choose."""
+    """Return the rule by which a NumPy ufunc itself chooses its loop."""
 
     @cache
     def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
@@ -160,12 +162,14 @@ def ufunc_rule(ufunc: np.ufunc) -> DtypeRule:
 
 
 def inexact_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
-    """The common dtype of the operands, which is float64 for integers, as in a sum with a Python float."""
+    """Return the common dtype of the operands for each of them and the result; it is float64 for integers, as in a sum
+    with a Python float."""
     return (common_dtype((*kinds, float)),) * (len(kinds) + 1)
 
 
 def common_rule(first: int = 0, result: np.dtype | None = None) -> DtypeRule:
-    """Operands from position ``first`` on share their common dtype, the result's; those before keep theirs."""
+    """Return a rule: operands from position ``first`` on share their common dtype, which is also the result's; those
+    before keep theirs."""
 
     @cache
     def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:

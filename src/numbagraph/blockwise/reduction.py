@@ -104,7 +104,8 @@ def reduction(
 
 
 def evaluator(reference: Function, reducer: Reducer) -> Function:
-    """``evaluate(function, array, axes)`` calls NumPy's function, or one like it, with the attributes of a node."""
+    """Return ``evaluate(function, array, axes)``, which calls NumPy's function, or one like it, with the attributes of
+    a node."""
 
     def position(function: Function, a: Any, axes: tuple[int, ...]) -> Any:
         if len(axes) == 1:
@@ -139,7 +140,7 @@ def numpy_arguments(reference: Function, args: tuple[Any, ...], kwargs: dict[str
 
 
 def reduced_axes(value: Value, axis: Any, *, several: bool = True) -> tuple[int, ...]:
-    """Normalised axes. As in NumPy, a rank-0 operand may be said to have one axis."""
+    """Return normalised axes. As in NumPy, a rank-0 operand may be given the axis 0 or -1."""
     if not several and isinstance(axis, (tuple, list)):
         raise TypeError(f"axis must be an integer or None, not {axis!r}")
     if not value.ndim and isinstance(axis, int) and axis in (0, -1):
@@ -148,7 +149,7 @@ def reduced_axes(value: Value, axis: Any, *, several: bool = True) -> tuple[int,
 
 
 def start_of(initial: Any, dtype: np.dtype) -> Value:
-    """What a reduction begins with: a number of its dtype."""
+    """Return the start of a reduction, ``initial=``, as a number of ``dtype``."""
     if isinstance(initial, float) and dtype.kind in "iu":
         initial = int(initial)  # raises for what no integer is
     if is_large(initial):
@@ -168,12 +169,12 @@ def require_elements(value: Value, axes: tuple[int, ...], subject: str) -> None:
 
 
 def of_one(reducer: Reducer, value: Value) -> Value:
-    """The reduction of each element by itself."""
+    """Return the reduction of each element by itself."""
     return constant(0, dtype=INT64) if reducer.positional else value
 
 
 def selected(value: Value, where: Any, filler: Value) -> Value:
-    """``value`` with a filler in place of what the mask ``where`` leaves out."""
+    """Return ``value`` with a filler in place of the elements that the mask ``where`` leaves out."""
     mask = as_value(where)
     if mask.dtype != BOOL:
         raise TypeError(f"where= must be boolean, not {mask.dtype}")

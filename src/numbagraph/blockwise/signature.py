@@ -1,9 +1,9 @@
-"""Signatures of functions on vectors and matrices: which dimensions of each operand are theirs, and their lengths.
+"""Signatures of functions on vectors and matrices: the core dimensions of each operand and result, and their lengths.
 
-What NEP 20 has: names ``(m,n),(n,p)->(m,p)``, fixed lengths ``(3),(3)->(3)``, dimensions that may be missing
-``(m?,n),(n,p?)->(m?,p?)``, and such that are repeated if their length is 1 ``(n|1),(n)->(n)``. Beyond that, lengths of
-results by expressions ``(m),(n)->(m+n-1)`` or by a function, operands that are a length themselves ``(),<n>->(n)``, and
-conditions ``(n>=2)->()``.
+They have all that NEP 20 has: names ``(m,n),(n,p)->(m,p)``, fixed lengths ``(3),(3)->(3)``, dimensions that may be
+missing ``(m?,n),(n,p?)->(m?,p?)``, and dimensions that are repeated if their length is 1 ``(n|1),(n)->(n)``. Beyond
+that, lengths of results by expressions ``(m),(n)->(m+n-1)`` or by a function, operands that are a length themselves
+``(),<n>->(n)``, and conditions ``(n>=2)->()``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _value(tree: ast.expr, lengths: Lengths) -> Extent:
 
 
 def _is_length(tree: ast.AST) -> bool:
-    """Whether a node of Python's grammar is one of a length's expression."""
+    """Whether a node of Python's grammar may be part of the expression of a length."""
     if isinstance(tree, ast.Constant):
         return type(tree.value) is int
     if isinstance(tree, ast.BinOp):
@@ -92,7 +92,7 @@ def _is_length(tree: ast.AST) -> bool:
 
 
 class Dimension(Struct):
-    """A core dimension. Its length has a name, or is fixed, or, of a result, follows from others."""
+    """A core dimension. Its length has a name or is fixed; in a result, it may also follow from other lengths."""
 
     length: Expression
     optional: bool = False
@@ -131,13 +131,13 @@ class CoreShape(Struct):
 
 
 class Binding(Struct):
-    """What a signature is for given operands."""
+    """The lengths of a signature for given operands."""
 
     lengths: Lengths
     missing: frozenset[str]
     """The dimensions that are missing."""
     ranks: tuple[int, ...]
-    """How many of each operand's dimensions are its core."""
+    """For each operand, the number of its core dimensions."""
 
     def present(self, core: CoreShape) -> list[Dimension]:
         return [each for each in core if each.label not in self.missing]
@@ -154,13 +154,13 @@ class Signature(Struct):
 
     @property
     def given(self) -> set[str]:
-        """The names whose lengths the operands say."""
+        """The names whose lengths follow from the operands."""
         names = {each.length.name for core in self.inputs for each in core}
         return {each for each in names if each} | {core.parameter for core in self.inputs if core.parameter}
 
     @property
     def open(self) -> list[str]:
-        """The names that stand in results alone, and are for a function to say."""
+        """The names that stand in results alone; a function has to give their lengths."""
         names = [each.length.name for core in self.outputs for each in core]
         return [each for each in dict.fromkeys(names) if each and each not in self.given]
 
@@ -195,12 +195,14 @@ class Signature(Struct):
 
     @property
     def is_plain(self) -> bool:
-        """Whether each dimension is a number or has the name of one of an operand: then it is a signature of NEP 20."""
+        """Whether the signature is one of NEP 20: each dimension is a number or has the name of a dimension of an
+        operand."""
         cores = (*self.inputs, *self.outputs)
         return not self.open and all(re.fullmatch(r"[\w,()]*", str(core)) for core in cores)
 
     def plain(self, name: str, binding: Binding, others: Lengths | None = None) -> tuple[str, dict[str, Extent]]:
-        """A plain signature for operands, in which each dimension has a name of its own, and the results' lengths."""
+        """Return a plain signature for operands, in which each dimension has a name of its own, and the results'
+        lengths."""
         shapes_ = self.output_shapes(name, binding, others)
         names = [[f"x{number}_{axis}" for axis in range(rank)] for number, rank in enumerate(binding.ranks)]
         results = [[f"y{number}_{axis}" for axis in range(len(shape))] for number, shape in enumerate(shapes_)]
@@ -209,12 +211,13 @@ class Signature(Struct):
         return text, dict(zip((each for core in results for each in core), lengths, strict=True))
 
     def batch_shape(self, name: str, operands: Sequence[Shape]) -> Shape:
-        """The shape of the batch: that of the operands' other dimensions, broadcast."""
+        """Return the shape of the batch: the broadcast of the operands' other dimensions."""
         leading = [shape[: len(shape) - len(core)] for core, shape in zip(self.inputs, operands, strict=True)]
         return shapes.broadcast_shapes(leading, name)
 
     def _missing(self, name: str, operands: Sequence[Shape]) -> frozenset[str]:
-        """Of an operand with too few dimensions, the first optional ones are missing."""
+        """Return the labels of dimensions that are missing: in an operand with too few dimensions, the first optional
+        ones."""
         missing: set[str] = set()
         for number, (core, shape) in enumerate(zip(self.inputs, operands, strict=True)):
             while len(shape) < sum(each.label not in missing for each in core):
@@ -288,7 +291,7 @@ def parse(text: str) -> Signature:
 
 
 class Reader:
-    """Reads a signature from the left to the right."""
+    """A parser of signatures, from the left to the right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -347,7 +350,7 @@ class Reader:
         return CoreShape(tuple(dimensions))
 
     def parts(self) -> Iterator[tuple[int, int]]:
-        """Where each dimension stands, up to the parenthesis that closes."""
+        """Yield the beginning and the end of each dimension, up to the parenthesis that closes."""
         begin, depth = self.position, 0
         for position in range(self.position, len(self.text)):
             character = self.text[position]

@@ -1,4 +1,5 @@
-"""Numbers as NumPy stores them into the elements of arrays: those of Python, and some of NumPy's own, must fit."""
+"""Conversion of numbers to elements of arrays, as NumPy stores them: Python's numbers, and some of NumPy's own, must
+fit."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ INSTEAD = ": an array of floats would hold it"
 
 
 def written(operand: Any, dtype: np.dtype, *, alone: bool = False) -> Value:
-    """An operand as NumPy writes it into elements of a dtype: a number of Python, and each number of a list, must fit.
-    An array need not, nor need a scalar of NumPy, unless it is ``alone``, not taken for an array."""
+    """Return an operand as NumPy writes it into elements of a dtype: a Python number, and each number of a list, must
+    fit. An array need not fit. Neither need a NumPy scalar, unless it is ``alone``, that is, not taken for an array."""
     if isinstance(operand, (list, tuple)) and holds_values(operand):
         return registry["stack"]([written(each, dtype, alone=True) for each in operand])
     if isinstance(operand, (list, tuple)):
@@ -33,8 +34,8 @@ def written(operand: Any, dtype: np.dtype, *, alone: bool = False) -> Value:
 
 
 def element_of(value: Value, dtype: np.dtype, *, alone: bool = False) -> Value:
-    """A value in the dtype of the elements that it is stored into, where numbers are required to fit: as NumPy has it,
-    those of Python, and ``alone`` its own floats, but these into integers with a sign only."""
+    """Return a value in the dtype of the elements that it is stored into. As in NumPy, a Python number must fit; so
+    must a NumPy float that is ``alone``, but only into signed integers."""
     if dtype.kind not in "iu" or value.ndim or value.dtype.kind not in "iuf":
         return convert(value, dtype)
     if value.type.weak and isinstance(value, Constant):
@@ -47,7 +48,8 @@ def element_of(value: Value, dtype: np.dtype, *, alone: bool = False) -> Value:
 
 
 def constant_elements(numbers: Any, dtype: np.dtype) -> Constant:
-    """Numbers that are known while the function is traced. Where one does not fit, it is an error to get there."""
+    """Return numbers that are known while the function is traced as a constant. Where one does not fit, a guard raises
+    the error when the program gets there."""
     try:
         with np.errstate(all="ignore"):
             return constant(np.asarray(numbers, dtype), dtype=dtype)
@@ -60,7 +62,7 @@ def constant_elements(numbers: Any, dtype: np.dtype) -> Constant:
 
 
 def require_fit(value: Value, dtype: np.dtype) -> None:
-    """Require that a float, cut off to an integer, is one of a dtype."""
+    """Require that a float, cut off to an integer, fits into an integer dtype."""
     number = value if value.dtype == FLOAT64 else registry["cast"](value, FLOAT64)
     shapes.require(registry["logical_not"](registry["isnan"](number)), NOT_A_NUMBER + INSTEAD, ValueError)
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
@@ -71,11 +73,12 @@ def require_fit(value: Value, dtype: np.dtype) -> None:
 
 
 DEPTH = 8
-"""How many operations the magnitude of a number is followed through."""
+"""The number of nested operations through which the magnitude of a number is followed."""
 
 
 def magnitude(value: Value, depth: int = DEPTH) -> float:
-    """What no number computed from integers is further from zero than; infinite where that is not known."""
+    """Return an upper bound of the absolute value of a number that is computed from integers; infinity if none is
+    known."""
     if value.dtype == BOOL or value.dtype.kind in "iu":
         return 1.0 if value.dtype == BOOL else float(np.iinfo(value.dtype).max) + 1
     if isinstance(value, Constant):
@@ -107,7 +110,7 @@ _MAGNITUDES: dict[str, Callable[..., float]] = {
 
 
 class OutOfBounds(Struct):
-    """Makes the error of a float that an integer of a dtype cannot be."""
+    """A function that makes the error of a float which does not fit into an integer dtype."""
 
     dtype: np.dtype
 

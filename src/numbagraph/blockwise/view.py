@@ -14,7 +14,7 @@ from numbagraph.ir.values import ArrayType, Batch, Op, Unsupported, Value, Vjp, 
 
 
 def as_array(operand: Any) -> Any:
-    """An array of NumPy or JAX as it is, a Python scalar as an array."""
+    """Return an array of NumPy or JAX as it is, and a Python scalar as an array."""
     return operand if hasattr(operand, "ndim") else np.asarray(operand)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from numbagraph.ir.op import registry
 
 makers: list[Callable[[str], Any]] = []
-"""What makes an op a function: `numbagraph.library.op_function`, which stands far above the emitters, puts it here."""
+"""Functions that make the function for ``@njit`` code from the name of an op; the last one is used.
+`numbagraph.library.op_function`, a layer far above the emitters, adds its own here."""
 
 
 @functools.cache
@@ -31,7 +32,7 @@ def __getattr__(name: str) -> Any:
 
 
 def namespace(name: str) -> ModuleType:
-    """The ops whose names begin with that of a namespace, as ``fft.rfft``."""
+    """Return the ops whose names begin with that of a namespace, as ``fft.rfft``."""
     module = ModuleType(f"{__name__}.{name}")
     module.__getattr__ = lambda each: __getattr__(f"{name}.{each}")  # type: ignore[method-assign]
     return module

@@ -1,4 +1,4 @@
-"""The binary interface between a compiled program and whoever calls it.
+"""The binary interface between a compiled program and its callers.
 
 A compiled graph is three C functions in one LLVM module:
 
@@ -48,7 +48,7 @@ class ArrayLeaf(Struct):
 
     dtype: np.dtype
     ones: tuple[bool | None, ...]
-    """Which lengths are 1; None where it is not known, because the caller is native code."""
+    """For each length, whether it is 1; None where it is not known, because the caller is native code."""
     contiguous: bool = True
     """Whether its elements follow each other in C order."""
     fortran: bool = False
@@ -119,7 +119,7 @@ class NativeSignature(Struct):
 
     @cached_property
     def meta_offsets(self) -> tuple[int, ...]:
-        """Where each leaf's extents begin in ``meta``; the last entry is the total size."""
+        """The position in ``meta`` at which each leaf's extents begin; the last entry is the total size."""
         offsets = [0]
         for leaf in self.leaves:
             offsets.append(offsets[-1] + leaf.meta_size)

@@ -17,13 +17,13 @@ _INSTEAD = {
 _NUMBERS = ("numpy", "jax")
 """Libraries whose arrays mean their elements alone, whatever class they have."""
 _TABLES = ("pandas", "polars")
-"""Libraries whose columns are arrays of elements, and nothing else matters of them here; their tables are more."""
+"""Libraries whose columns are taken for plain arrays of their elements; their tables are more than that."""
 _HARMLESS = frozenset(
     "__new__ __init__ __doc__ __hash__ __repr__ __str__ __format__ __reduce__ __reduce_ex__ __setstate__ __copy__ "
     "__deepcopy__ __sizeof__ __class_getitem__ __dir__ __array_priority__ __buffer__ __getattribute__".split()
 )
 _OF_ARRAYS = frozenset(vars(np.ndarray)) - _HARMLESS
-"""What NumPy asks arrays for: a class that has its own answers differently."""
+"""Attributes through which NumPy uses arrays: a class that defines its own behaves differently."""
 
 
 def module_of(kind: type) -> str:
@@ -33,25 +33,26 @@ def module_of(kind: type) -> str:
 
 
 def refuse_other_classes(leaf: object, subject: str) -> None:
-    """Raise for arrays whose class says what their operators do: NumPy's own, and those of other libraries."""
+    """Raise for arrays whose class defines its own operators: NumPy's other classes, and those of other libraries."""
     if (found := description(leaf)) is not None:
         raise TypeError(f"{subject} is {found}")
 
 
 def refuse_labelled_and_lazy(leaf: object, subject: str) -> None:
-    """Raise for what comes from a library whose arrays are more than arrays."""
+    """Raise for an object of a library whose arrays are more than arrays."""
     if (found := _of_library(type(leaf), "pass")) is not None:
         raise TypeError(f"{subject} is {found}")
 
 
 def plain_array(operand: Any) -> np.ndarray:
-    """An operand from outside as an array, or an error if it is more than one."""
+    """Return an operand from outside of the trace as an array; raise if it is more than one."""
     refuse_other_classes(operand, "an operand from outside of the traced function")
     return np.asarray(operand)
 
 
 def description(leaf: object, verb: str = "pass") -> str | None:
-    """What an array is that is more than its elements, and which elements one should give; None for others."""
+    """Describe an array that is more than its elements, and say which elements to pass instead; None for any other
+    leaf."""
     kind = type(leaf)
     return None if kind is np.ndarray else _of_class(kind, imported("numpy.ma"), verb)  # importing it takes 15 ms
 
@@ -75,7 +76,8 @@ def _of_class(kind: type, masked: Any, verb: str) -> str | None:
 
 
 def _of_library(kind: type, verb: str) -> str | None:
-    """By the name of the library, which is not imported to find out."""
+    """Describe an object whose class belongs to a known library, by the library's name, without importing it; else
+    None."""
     for each in kind.__mro__:
         library = module_of(each).partition(".")[0]
         if library in _INSTEAD:

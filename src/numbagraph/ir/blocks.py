@@ -1,4 +1,4 @@
-"""Blocks of code (`with`) that have chosen something else than the usual."""
+"""Blocks of code (``with``) that choose something other than the default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 
 class Blocks:
-    """How many there are, in any thread. Where there is none, a call need not ask what has been chosen."""
+    """The number of ``with`` blocks of all threads that have made a `Choice`. While it is 0, a call need not look up
+    choices."""
 
     __slots__ = ("_lock", "count")  # read by native code
 
@@ -30,7 +31,7 @@ blocks = Blocks()
 
 
 class Choice(threading.local, Generic[T]):
-    """What the block of code that a thread runs has chosen. The innermost block counts."""
+    """A choice that a ``with`` block makes for its thread. The innermost block counts."""
 
     def __init__(self, usual: T) -> None:
         self.value = usual

@@ -1,4 +1,4 @@
-"""What collects the guards that arise while types are inferred."""
+"""Collectors of the guards that arise while types are inferred."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Requirement(Protocol):
 
 
 class GuardCollector:
-    """What a function that is being traced requires of its arguments."""
+    """The guards and equalities of lengths that a function requires of its arguments, collected while it is traced."""
 
     def __init__(self) -> None:
         self.guards: list[Any] = []
-        """`numbagraph.ir.graph.Guard`."""
+        """The guards, of type `numbagraph.ir.graph.Guard`."""
         self.equalities: list[Any] = []
-        """`numbagraph.ir.graph.DimEquality`."""
+        """The equalities of lengths, of type `numbagraph.ir.graph.DimEquality`."""
         self.watch: Callable[[Any], None] | None = None
-        """Is told of each node, while somebody asks which of them check what they are given as they run."""
+        """A function that is called with each node as it is made, or None."""
 
     def add(self, guard: Requirement) -> None:
         if all(guard.condition is not known.condition for known in self.guards):
@@ -37,13 +37,13 @@ _collectors = threading.local()
 
 
 def active_collector() -> GuardCollector | None:
-    """What collects the guards that arise now; None outside of traces."""
+    """Return the collector of the guards that arise now; None outside of traces."""
     return getattr(_collectors, "current", None)
 
 
 @contextmanager
 def collect_guards() -> Iterator[GuardCollector]:
-    """Guards that arise inside belong to the collector."""
+    """Open a new collector, to which the guards that arise inside the context belong."""
     previous = active_collector()
     _collectors.current = GuardCollector()
     try:
@@ -53,7 +53,7 @@ def collect_guards() -> Iterator[GuardCollector]:
 
 
 def with_requirements(infer: Callable[[], T]) -> tuple[T, tuple[Requirement, ...]]:
-    """What a function gives, and the guards that arise in it, which are not those of the trace yet."""
+    """Return the result of ``infer``, and the guards that arise in it, which are not added to those of the trace."""
     previous, own = active_collector(), GuardCollector()
     if previous is not None:  # lengths that were unified stay so, even where shapes do not fit in the end
         own.equalities = previous.equalities

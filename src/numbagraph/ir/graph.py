@@ -24,19 +24,20 @@ class Guard(Struct):
     source: Source | None
     error: type[Exception] = ValueError
     failure: Callable[..., Exception] | None = None
-    """What makes the error of the values of ``arguments``; without it, the error is ``error(subject)``."""
+    """A function that makes the error from the values of ``arguments``; without it, the error is ``error(subject)``."""
     arguments: tuple[Value, ...] = ()
     ordered: bool = False
-    """Whether it is a statement of the function: it is checked where it stands, whether or not results follow."""
+    """Whether the guard is a statement of the function: it is checked where it stands, whether or not results
+    follow."""
 
 
 def guard_values(guards: Iterable[Guard]) -> list[Value]:
-    """The conditions of guards, and what their errors speak of."""
+    """Return the conditions of guards, and the arguments of their errors."""
     return [value for guard in guards for value in (guard.condition, *guard.arguments)]
 
 
 def with_guard_values(guards: Iterable[Guard], values: Iterable[Value]) -> tuple[Guard, ...]:
-    """Guards with other values in the place of those that `guard_values` gives."""
+    """Return the guards with other values in place of those that `guard_values` gives."""
     rest = iter(values)
     return tuple(
         replace(guard, condition=next(rest), arguments=tuple(next(rest) for _ in guard.arguments)) for guard in guards
@@ -102,8 +103,8 @@ class Graph(Struct):
         return Graph(self.inputs, tuple(outputs), kept, self.equalities, self.name, self.stabilised)
 
     def transformed(self, function: Callable[[list[Value]], Sequence[Value]]) -> Graph:
-        """The graph with what ``function`` makes of its outputs and of what its guards need; itself, if that is the
-        same."""
+        """Return the graph with its outputs, and the values that its guards need, transformed by ``function``; the
+        graph itself, if nothing changes."""
         before, count = [*self.outputs, *guard_values(self.guards)], len(self.outputs)
         after = function(before)
         if all(map(operator.is_, before, after)):
@@ -174,7 +175,7 @@ def hashed(graph: Graph, *salt: str) -> Hashed:
 
 
 def id_of(dim: Dim, graph: Graph) -> str:
-    """Where ``dim`` stands among the inputs' extents."""
+    """Return the place of ``dim`` among the inputs' extents."""
     return graph.places.get(dim, "computed")
 
 

@@ -1,4 +1,4 @@
-"""Modules that are imported when something of them is asked for: most programs do without them."""
+"""Modules that are imported when one of their attributes is asked for: most programs do without them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numbagraph.forking import import_module
 
 
 class Later:
-    """Stands for a module, which is imported when an attribute is asked for.
+    """A stand-in for a module, which is imported when an attribute is asked for.
 
-    Whoever uses one imports the module under ``TYPE_CHECKING`` by the same name. So type checkers know what is in it,
+    Its user imports the module under ``TYPE_CHECKING`` by the same name. So type checkers know what is in it,
     and `tools/check_layers.py` that it is imported.
     """
 

@@ -15,7 +15,8 @@ from numbagraph.ir.values import Input, Node, Op, Value
 
 
 def boxing(value: Value) -> str:
-    """What a rank-0 result becomes in Python, as NumPy (or, for weak values, Python itself) would have it."""
+    """Return the kind of object that a rank-0 result becomes, as in NumPy (or, for weak values, in Python itself):
+    "array", "scalar" or "python"."""
     if value.type.weak and not value.ndim:
         return "python"
     if value.ndim:
@@ -85,23 +86,23 @@ class Registry:
 
     @property
     def count(self) -> int:
-        """How many are declared by now."""
+        """The number of ops that are declared by now."""
         return len(self._ops)
 
     def is_deferred(self, names: Iterable[str]) -> bool:
-        """Whether one of them is left to a module that has not been imported."""
+        """Whether one of the named ops is left to a module that has not been imported."""
         return any(name in self._deferred for name in names)
 
     def names(self) -> list[str]:
-        """The names of all, which imports no module."""
+        """Return the names of all ops, without importing a module."""
         return [*self._ops, *self._deferred]
 
     def holds(self, op: Op) -> bool:
-        """Whether an op is one of them, and so lives as long as the process."""
+        """Whether an op is registered, and so lives as long as the process."""
         return self._ops.get(op.name) is op
 
     def declared(self) -> list[Op]:
-        """Those of modules that have been imported."""
+        """Return the ops of modules that have been imported."""
         return list(self._ops.values())
 
     def __iter__(self) -> Iterator[Op]:
@@ -133,7 +134,7 @@ class Registry:
         return None
 
     def _declared(self, function: Any) -> Op | None:
-        """The same, of modules that have been imported."""
+        """Return the op that implements a function, if the module of the function has been imported; else None."""
         try:
             return self._by_function[function]
         except (KeyError, TypeError):
@@ -160,13 +161,13 @@ def load(path: str) -> Any:
 
 
 def imported(path: str) -> Any:
-    """A module that someone has imported; None, too, as long as another thread is about to."""
+    """Return a module that has been imported already; else None, also while another thread is importing it."""
     module = sys.modules.get(path)
     return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
 
 
 def numpy_function(op: Op) -> Callable[..., Any] | None:
-    """What NumPy or SciPy call an op; None for an op that is numbagraph's own."""
+    """Return the function of NumPy or SciPy that an op stands for; None for an op of numbagraph's own."""
     if not op.implements:
         return None
     first = op.implements[0]
@@ -177,8 +178,8 @@ def numpy_function(op: Op) -> Callable[..., Any] | None:
 
 
 def ufunc_of(op: Op) -> np.ufunc | None:
-    """NumPy's or SciPy's ufunc that an op stands for. Of SciPy's modules, which take their time to import, `special`
-    alone has some."""
+    """Return the ufunc of NumPy or SciPy that an op stands for, or None. SciPy's modules take time to import, and only
+    `special` has ufuncs, so no other is imported."""
     path = next(iter(op.implements), None)
     if isinstance(path, str) and not path.startswith("scipy.special:"):
         return None
@@ -210,13 +211,14 @@ registry = Registry()
 
 
 class FloatErrors(threading.local):
-    """What becomes of floating-point errors in NumPy's references, on this thread: nothing, as in compiled code."""
+    """The handling of floating-point errors in NumPy's references, on this thread. By default they are ignored, as in
+    compiled code."""
 
     state: Mapping[str, Any] = {"all": "ignore"}
 
     @contextmanager
     def as_chosen(self) -> Iterator[None]:
-        """Let `numpy.errstate` count, but for warnings, which are NumPy's default."""
+        """Let the modes of `numpy.errstate` count inside the context, except "warn", which is NumPy's default."""
         before = self.state
         self.state = {name: "ignore" if way == "warn" else way for name, way in np.geterr().items()}
         try:

@@ -18,8 +18,8 @@ _opaque = _Opaque()
 
 @contextmanager
 def opaque(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """Keep ``values`` as they are inside: nodes are interned by their operands, so a value whose operands were rebuilt
-    would be another one, and who looks for it finds nothing."""
+    """Keep ``values`` as they are inside the context. Nodes are interned by their operands, so a value whose operands
+    were rebuilt would be another one, and a look-up of the old one would find nothing."""
     before = _opaque.values
     _opaque.values = before.union(values)
     try:

@@ -1,10 +1,10 @@
-"""What objects show of themselves to users: their names in `dir`, which completion asks for."""
+"""The attributes that objects show to users: their names in `dir`, which completion asks for."""
 
 from __future__ import annotations
 
 
 class Public:
-    """A base class of what users hold in their hands."""
+    """A base class of the objects that users get."""
 
     __slots__ = ()
 

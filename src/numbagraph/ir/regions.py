@@ -34,7 +34,7 @@ _regions: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
 
 class Closed(Struct):
-    """A region, and what the enclosing graph passes it behind its parameters."""
+    """A region, and the values of the enclosing graph that it gets behind its parameters."""
 
     region: Graph
     captures: tuple[Value, ...]
@@ -98,7 +98,7 @@ def is_known(value: Value, known: Callable[[Node], bool]) -> bool:
 
 
 def late_lengths(leaves: Iterable[Value]) -> set[Value]:
-    """The lengths of some values that follow from elements of arrays, or from what a loop gives."""
+    """Return those lengths of some values that follow from elements of arrays, or from the result of a loop."""
     extents = {extent for each in leaves for extent in map(shapes.resolve, each.shape) if isinstance(extent, Node)}
     return {
         extent
@@ -137,8 +137,8 @@ def close_together(
 
 
 def reached(values: Iterable[Value], known: Callable[[Node], bool]) -> list[Value]:
-    """What ``values`` are computed from, themselves included, and the lengths in the types of inputs. Values that are
-    known are not looked into."""
+    """Return the values that ``values`` are computed from, themselves included, and the lengths in the types of inputs.
+    The inputs of known values are left out."""
     found: dict[Value, None] = {}
     stack = list(values)[::-1]
     while stack:
@@ -156,7 +156,8 @@ def reached(values: Iterable[Value], known: Callable[[Node], bool]) -> list[Valu
 
 
 def behind_lengths(leaves: Sequence[Value]) -> list[Value]:
-    """The same, each behind those that its lengths are computed from: numbers, and arrays whose elements they are."""
+    """Sort leaves so that each follows the leaves that its lengths are computed from: numbers, and arrays whose
+    elements they are."""
     known = set(leaves)
     done: dict[Value, None] = {}
 
@@ -175,7 +176,7 @@ def behind_lengths(leaves: Sequence[Value]) -> list[Value]:
 
 
 def of_lengths(leaves: Iterable[Value], dims: Iterable[Dim]) -> tuple[dict[Value, Value], list[Value]]:
-    """What takes the place of each length of the enclosing graph, and those that are no length of any leaf."""
+    """Return the value that replaces each length of the enclosing graph, and the lengths that no leaf has."""
     direct = [extent for each in leaves for extent in map(shapes.resolve, each.shape) if isinstance(extent, Dim)]
     mapped: dict[Value, Value] = {each: Dim(each.name, each.may_be_one, each.apart) for each in dict.fromkeys(direct)}
     passed: list[Value] = []
@@ -205,7 +206,8 @@ def length_in(extent: Extent, mapped: Mapping[Value, Value]) -> Extent:
 
 
 def operand_lengths(region: Graph, operands: Sequence[Value | ArrayType]) -> dict[Value, Value]:
-    """What the inputs of a region, and the lengths in their types, stand for in the enclosing graph."""
+    """Return the values of the enclosing graph that the inputs of a region, and the lengths in their types, stand
+    for."""
     mapped: dict[Value, Value] = {}
     for value, operand in zip(region.inputs, operands, strict=True):
         if isinstance(operand, Value):
@@ -224,7 +226,8 @@ def opened(region: Graph, operands: Sequence[Value]) -> list[Value]:
 
 
 def without_effects(region: Graph) -> Graph:
-    """The region without its effects, for a derivative, which runs it again: they give on the order that they take."""
+    """Return the region without its effects, for a derivative, which runs it again. In place of an effect stands its
+    first input."""
     roots = [*region.outputs, *guard_values(region.guards)]
     mapped: dict[Value, Value] = {}
     with shapes.collect_guards():  # the region around it requires the same
@@ -247,27 +250,28 @@ def without_effects(region: Graph) -> Graph:
 
 
 def item_without_effects(item: Any) -> Any:
-    """An attribute of a node, whose regions lose their effects."""
+    """Return an attribute of a node, with the effects taken out of its regions."""
     if isinstance(item, Graph):
         return without_effects(item)
     return tuple(map(item_without_effects, item)) if type(item) is tuple else item
 
 
 def opened_guards(region: Graph, operands: Sequence[Value]) -> tuple[Guard, ...]:
-    """A region's guards, in the same terms."""
+    """Return a region's guards with values of the enclosing graph, computed from ``operands``."""
     mapped = operand_lengths(region, operands)
     with shapes.collect_guards():
         return with_guard_values(region.guards, substitute(guard_values(region.guards), mapped))
 
 
 def output_type(region: Graph, number: int, operands: Sequence[Value | ArrayType]) -> ArrayType:
-    """The type of an output in the enclosing graph. Of operands that have no value there, the type is enough."""
+    """Return the type of an output in the enclosing graph. For an operand that has no value there, its type is
+    enough."""
     return in_terms_of(region.outputs[number].type, operand_lengths(region, operands))
 
 
 def with_lengths(inputs: Sequence[Input], chosen: Iterable[int], reached: Iterable[Value]) -> list[int]:
-    """The inputs that were chosen, those that lengths of them follow from, and others whose shapes are the only place
-    where a length is known from that a value which is ``reached`` is or has."""
+    """Return the numbers of the chosen inputs, of the inputs that their lengths follow from, and of further inputs
+    where only their shapes give a length that a ``reached`` value is or has."""
     found, known = set(chosen), set[Dim]()
     position = {value: number for number, value in enumerate(inputs)}
     asked = lengths_in(reached)
@@ -288,12 +292,12 @@ def with_lengths(inputs: Sequence[Input], chosen: Iterable[int], reached: Iterab
 
 
 def own_lengths(value: Value) -> set[Dim]:
-    """The lengths that are known where a value is."""
+    """Return the symbolic lengths of a value's own dimensions, which are known wherever the value is."""
     return {extent for extent in map(shapes.resolve, value.shape) if isinstance(extent, Dim)}
 
 
 def lengths_in(values: Iterable[Value]) -> set[Dim]:
-    """The lengths that some values are, and those that their shapes follow from."""
+    """Return the lengths among some values, and the lengths that their shapes follow from."""
     extents = {shapes.as_value(each) for value in values for each in (*value.shape, *dims_of(value))}
     dims = (shapes.resolve(each) for each in toposort(extents) if isinstance(each, Dim))
     return {each for each in dims if isinstance(each, Dim)}
@@ -304,8 +308,8 @@ def dims_of(value: Value) -> tuple[Dim, ...]:
 
 
 def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Graph, ...], list[int]]:
-    """Regions with the same inputs, without those that none of them reads, and the numbers of the others. The first
-    ``needed`` ones stay."""
+    """Return regions with the same inputs without the inputs that none of them reads, and the numbers of the inputs
+    that stay. The first ``needed`` ones stay in any case."""
     kept: set[int] = set()
     for region in regions:  # an equal one of another trace may stand for it, which has inputs of its own
         found = set(toposort([*region.outputs, *guard_values(region.guards)]))

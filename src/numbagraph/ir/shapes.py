@@ -21,22 +21,23 @@ collect_guards = collectors.collect_guards
 
 
 class ShapeError(ValueError):
-    """Shapes that do not fit; the message is completed with the user's line by whoever traces."""
+    """Shapes that do not fit. Tracing completes the message with the user's line."""
 
     __module__ = "numbagraph.ir.shapes"
 
 
 class UnknownLength(TypeError):
-    """What is given needs a length that is known before the graph is made."""
+    """The error for an argument whose use needs a length that is known before the graph is made."""
 
 
 def current_collector() -> GuardCollector:
-    """What collects the guards that arise now; where nobody does, one that is forgotten."""
+    """Return the collector of the guards that arise now; outside of traces, one whose guards are dropped."""
     return active_collector() or GuardCollector()
 
 
 def require(condition: Value | bool, subject: str, error: type[Exception] = ShapeError) -> None:
-    """Require a condition at entry. Outside a trace it was required when the function was traced."""
+    """Require a condition at entry; raise at once where it is known to be False. Outside a trace, a symbolic condition
+    has been required while the function was traced."""
     if isinstance(condition, (bool, np.bool_)):
         if not condition:
             raise error(subject)
@@ -53,7 +54,7 @@ def require_of(
     failure: Callable[..., Exception],
     arguments: tuple[Value, ...],
 ) -> None:
-    """The same, with an error that ``failure`` makes of the numbers that the arguments are."""
+    """Require a condition at entry. Where it fails, ``failure`` makes the error from the values of ``arguments``."""
     if isinstance(condition, (bool, np.bool_)):
         require(condition, subject, error)
         return
@@ -63,7 +64,7 @@ def require_of(
 
 
 def require_all(found: GuardCollector) -> None:
-    """Require what a function that was traced inside of another one requires."""
+    """Add the requirements of a function that was traced inside of another one to those of the outer one."""
     collector = active_collector()
     if collector is not None:
         for guard in found.guards:
@@ -92,7 +93,8 @@ def same(left: Extent, right: Extent) -> bool:
 
 
 def _same(left: Extent, right: Extent, equal: set[tuple[Node, Node]]) -> bool:
-    """The same; ``equal`` are the pairs that were found equal on the way, so that shared parts are compared once."""
+    """Whether two extents are known to be equal; ``equal`` has the pairs that were found equal, so that shared parts
+    are compared once."""
     left, right = resolve(left), resolve(right)
     if left is right:
         return True
@@ -122,7 +124,8 @@ def assumed_same(left: Extent, right: Extent) -> bool:
 
 
 def _alike(left: Extent, right: Extent, pairs: dict[tuple[Dim, Dim], None], alike: set[tuple[Extent, Extent]]) -> bool:
-    """Whether two extents differ in such lengths alone, put into ``pairs``; ``alike`` were compared before."""
+    """Whether two extents differ only in lengths that were equal in the call for which the function is traced. Such
+    lengths are put into ``pairs``; ``alike`` has the pairs that were compared before."""
     left, right = resolve(left), resolve(right)
     if left is right or (left, right) in alike:
         return True
@@ -137,7 +140,8 @@ def _alike(left: Extent, right: Extent, pairs: dict[tuple[Dim, Dim], None], alik
 
 
 def length_then(extent: Extent) -> int | None:
-    """A length in the call for which the function is traced, where lengths of arguments and arithmetic say it."""
+    """Return a length in the call for which the function is traced, where lengths of arguments and arithmetic give it;
+    else None."""
     known: dict[Value, int | None] = {}
     for value in toposort([as_value(extent)]):
         known[value] = value.traced_as if isinstance(value, Dim) else None
@@ -163,7 +167,7 @@ EXACT: dict[str, Callable[[int, int], int]] = {
     "minimum": min,
     "maximum": max,
 }
-"""Of lengths that are known, and may have a product that is none."""
+"""Operations on known lengths, with exact integers: the product of two lengths may be too large for a length."""
 
 
 def _arithmetic(name: str, left: Extent, right: Extent) -> Extent:

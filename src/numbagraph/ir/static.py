@@ -1,4 +1,4 @@
-"""What a function is compiled for by its value, as part of a key."""
+"""Keys for the static arguments of a function, for whose values it is compiled."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import optree
 from numbagraph.ir.op import imported
 
 _PLAIN = frozenset({str, bytes, int, bool, type(None)})
-"""Types of which equal values are the same."""
+"""Types whose equal values mean the same to a function."""
 
 
 def typed(value: Hashable) -> Hashable:
-    """A key that is equal for what is the same to a function: 1, 1.0 and True are not, nor are the zeros of either
-    sign; NaN is. Looks into tuples, frozen sets and dataclasses; equal objects of other classes are taken for the same.
-    """
+    """Return a key that is equal for values that mean the same to a function: 1, 1.0 and True do not, nor do the zeros
+    of either sign; NaN does. Look into tuples, frozen sets and dataclasses; equal objects of other classes are taken
+    for the same."""
     kind = type(value)
     if kind in _PLAIN:
         return kind, value
@@ -44,11 +44,12 @@ _PARTS: dict[type, Callable[[Any], Hashable]] = {
     frozenset: lambda value: frozenset(map(typed, value)),
     range: lambda value: (value.start, value.stop, value.step),
 }
-"""For types of which equal values may differ: what is equal for values that do not. They may be of a subclass."""
+"""For types (and their subclasses) whose equal values may differ: a function that returns a key by which they
+differ."""
 
 
 def typed_names(tree: optree.PyTreeSpec) -> tuple[Hashable, ...]:
-    """What tells apart the names in trees that are equal; nothing where all names in dicts are strings."""
+    """Return a key that tells apart the names of equal trees; it is empty where all names in dicts are strings."""
     names = tree.entries() if tree.type in (dict, OrderedDict, defaultdict) else ()
     own = () if all(type(name) is str for name in names) else tuple(map(typed, names))
     return (*own, *[each for child in tree.children() for each in typed_names(child)])

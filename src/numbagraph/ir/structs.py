@@ -36,7 +36,7 @@ class Struct(Public):
     """The names of all fields; those that are given by name only come last."""
     __declared__: Mapping[str, Field[Any]] = {}
     __defaults__: Mapping[str, Any] = {}
-    """What fields are that nobody gives; ``MISSING`` where it is made anew each time."""
+    """The defaults of fields; ``MISSING`` for one that is made anew each time."""
     __factories__: Mapping[str, Callable[[], Any]] = {}
 
     def __init_subclass__(cls, frozen: bool = True, eq: bool = True) -> None:
@@ -65,7 +65,7 @@ class Struct(Public):
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """What is left to do when all fields have their values."""
+        """Do the rest of the initialisation, when all fields have their values."""
 
     def __eq__(self, other: object, /) -> bool:
         if type(self) is not type(other):

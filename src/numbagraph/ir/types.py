@@ -34,7 +34,7 @@ _INSTEAD = {
     "f": ": x.astype(np.float32) or x.astype(np.float64) is",
     "c": ": x.astype(np.complex128) is",
 }
-"""What to pass instead of arrays of other dtypes, by their kind."""
+"""By the kind of an unsupported dtype: the end of an error text, which says what to pass instead."""
 
 
 def canonical_dtype(dtype: Any) -> np.dtype:

@@ -91,7 +91,7 @@ class ArrayType:
 
 
 class Value:
-    """Anything a graph computes with. The operators are those of NumPy; ops install them."""
+    """A value of a graph. The operators are those of NumPy; ops install them."""
 
     __slots__ = ("__weakref__", "type")
     type: ArrayType
@@ -142,7 +142,7 @@ class Value:
 
 
 class Input(Value):
-    """An argument of a graph. Each is unique: position and scope are the graph's matter."""
+    """An argument of a graph. Each is unique: the graph decides on position and scope."""
 
     __slots__ = ("name",)
 
@@ -158,7 +158,7 @@ class Input(Value):
 
 
 class BatchElement(Input):
-    """Stands for one element of a batch while it is found out what is done to one: at entry it has no value."""
+    """A stand-in for one element of a batch, while the function of one element is traced: it has no value at entry."""
 
     __slots__ = ()
 
@@ -181,7 +181,7 @@ class Dim(Value):
         self.apart = apart
         """Whether it is never unified: equalities are checked where statements require them."""
         self.traced_as = traced_as
-        """What it is in the call for which the function is traced."""
+        """The length in the call for which the function is traced."""
         self.assumed = False
         """Whether it was unified because it is equal in that call, though nothing requires it."""
         self._parent: Extent = self
@@ -263,7 +263,7 @@ def new_memory(*_args: object, **_kwargs: object) -> None:
 
 
 Cotangents = Sequence[Value | Unsupported | None]
-"""Of each input of a node: None is zero, and `Unsupported` says why there is none."""
+"""For each input of a node, its cotangent: None is zero, and `Unsupported` says why there is none."""
 
 
 class Vjp(Protocol):
@@ -293,12 +293,12 @@ class Batch(Protocol):
 
 
 class Lowering(Struct):
-    """How an op becomes part of a loop nest. The layers above ask which class of `numbagraph.blockwise.lowering` it is
-    of: these have little in common, so nothing is declared here."""
+    """A base class that describes how an op becomes part of a loop nest. The layers above check which class of
+    `numbagraph.blockwise.lowering` it is: these have little in common, so nothing is declared here."""
 
 
 class Op(Struct, eq=False):
-    """Everything numbagraph knows of one operation. Kinds (`numbagraph.blockwise.kinds`) derive most fields.
+    """The declaration of one operation. Kinds (`numbagraph.blockwise.kinds`) derive most fields.
 
     Attributes
     ----------
@@ -338,27 +338,29 @@ class Op(Struct, eq=False):
     samples: Callable[..., Any]
     implements: tuple[Any, ...] = ()
     cost: float = 1.0
-    """Time an element relative to an addition: what fusion weighs recomputation with."""
+    """The time per element relative to an addition, by which fusion weighs recomputation."""
     zero_dim: str = "scalar"
-    """What NumPy returns for a rank-0 result: "scalar", a 0-d "array", or what the first "operand" is."""
+    """The form of a rank-0 result in NumPy: "scalar", a 0-d "array", or that of the first "operand"."""
     multi_result: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""
     selective: bool = False
     """Whether the vjp takes a keyword ``wanted``, a flag for each input: whether its cotangent is asked for."""
     computed: Callable[[Node], int] = no_inputs
-    """``computed(node)``: how many of the first inputs are results that were computed from the other inputs, by which
-    alone they are differentiated."""
+    """``computed(node)``: the number of the first inputs that are results computed from the other inputs. The node is
+    differentiated with respect to the other inputs alone."""
     plus: Callable[[Node, Value], Value | None] = no_shorter_sum
     """``plus(node, other)``: the sum of a cotangent and another one, where that adds fewer elements than they have."""
     bounds: Callable[[Node], Sequence[tuple[int, Extent]]] = lambda node: ()
     """``bounds(node)``: the inputs that are run-time positions to be checked, by number, and the length of each."""
     ulp: float = 0.0
-    """How far from NumPy's result an element may be, in units in the last place; 0 is bit for bit."""
+    """The greatest distance of an element from NumPy's result, in units in the last place; 0 is bit for bit."""
     scale: float = 0.0
-    """A magnitude below which such errors are not relative to the result: for roots that SciPy is not accurate at."""
+    """A magnitude of results below which the error that ``ulp`` allows is not relative to the result: for roots that
+    SciPy is not accurate at."""
     determined: Callable[..., Any] = as_it_is
-    """What is determined of a result, as a function of it: eigenvectors are, but for a factor of each."""
+    """A function of a result that gives the part of it that is determined: eigenvectors are, but for a factor of
+    each."""
     regular: bool = False
     """Whether results are determined for matrices of full rank only: the others are not for comparisons."""
     operator: str = ""
@@ -398,7 +400,7 @@ class Node(Value):
     attributes: tuple[tuple[str, Any], ...]
     source: Source | None
     required: tuple[Requirement, ...]
-    """What its type requires of lengths."""
+    """The requirements of its type on lengths."""
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -408,7 +410,7 @@ class Node(Value):
         return f"{self.op.name}: {self.type}"
 
     def __str__(self) -> str:
-        """The expression, for the short ones that extents are; of a long one, its top."""
+        """Return the expression, which is short for an extent; of a long one, its top."""
         return self._text(3)
 
     def _text(self, depth: int) -> str:
@@ -419,8 +421,8 @@ class Node(Value):
 def make_node(
     op: Op, inputs: tuple[Value, ...], attributes: tuple[tuple[str, Any], ...], infer: Callable[[], ArrayType]
 ) -> Node:
-    """The interned node; ``infer`` is only asked for its type when it is new. What it requires is required again of
-    whoever makes the same node, such as a body of a loop that is traced twice."""
+    """Return the interned node; ``infer`` is only called for its type when it is new. Its requirements are added to the
+    active collector each time, also for a node that is made again, such as in a loop body that is traced twice."""
     key = (op, inputs, attributes)
     node = _nodes.get(key)
     if node is None:

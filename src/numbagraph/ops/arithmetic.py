@@ -48,7 +48,7 @@ positive = elementwise(np.positive, emit=identity, vjp=lambda g, y, x: (g,), ope
 
 
 def quotient_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Of floats, such that no quotient is close to an integer, where the functions jump."""
+    """Return operands for tests; among floats no quotient is close to an integer, where the functions jump."""
     divisor = draw(rng, dtype, (4,))
     if dtype.kind != "f":
         return [(draw(rng, dtype, (3, 4), (-30.0, 30.0)), divisor)]
@@ -58,7 +58,7 @@ def quotient_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 
 def floor_divide_in_jax(a: Any, b: Any) -> Any:
-    """An integer divided by zero gives zero, as in NumPy."""
+    """Divide with JAX, but give zero for an integer divided by zero, as NumPy does."""
     quotient = load("jax.numpy:floor_divide")(a, b)
     return quotient if quotient.dtype.kind == "f" else load("jax.numpy:where")(b == 0, 0, quotient)
 
@@ -75,7 +75,8 @@ floor_divide = elementwise(
 
 
 def remainder_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
-    """How often ``b`` was taken off ``a``. (``floor(a / b)`` may be another number: the quotient is rounded.)"""
+    """Return the cotangents of a remainder; that of ``b`` has as a factor the number of times ``b`` was taken off
+    ``a``. (``floor(a / b)`` may be another number: the quotient is rounded.)"""
     return g, -(g * rint((a - y) / b))
 
 
@@ -133,7 +134,8 @@ fabs = elementwise(np.fabs, emit=scalar.absolute, vjp=absolute_vjp, kinks=at_zer
 
 
 def sign_vjp(g: Value, y: Value, x: Value) -> tuple[Value | None]:
-    """The sign of a complex number, its direction, turns as the number moves at right angles to it."""
+    """Return the cotangent of a sign, which is zero for a real number. The sign of a complex number, its direction,
+    turns as the number moves at right angles to it."""
     if x.dtype.kind != "c":
         return (None,)
     size = absolute(x)
@@ -169,7 +171,7 @@ hypot = elementwise(np.hypot, emit=vecmath.hypot, vjp=hypot_vjp, cost=10, ulp=2,
 
 
 def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
-    """A constant exponent may have an op of its own, as NumPy has it."""
+    """Bind a power; a constant exponent may have an op of its own, as in NumPy."""
     if weak and type(y) is int and y == 2 and not is_truth_value(x):
         return square(x, weak=True)
     base, exponent = promote(ufunc_rule(np.power), (x, y), weak=weak)
@@ -189,8 +191,8 @@ def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
 
 
 def is_truth_value(x: Any) -> bool:
-    """Whether an operand is a bool scalar of NumPy's, whose powers are those of the ufunc: ints even for an exponent
-    of 2, where an array has its squares, small ints."""
+    """Whether an operand is a NumPy bool scalar. Its powers are those of the ufunc, ints even for an exponent of 2; an
+    array of bools has its squares instead, small ints."""
     return isinstance(x, Value) and x.dtype == BOOL and boxing(x) == "scalar"
 
 
@@ -212,12 +214,12 @@ def power_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value | None, Val
 
 
 def below(a: Value, b: Value) -> Value:
-    """The exponent of a power's derivative, but not that of ``0**0``."""
+    """Return the exponent ``b - 1`` of a power's derivative; 1 for ``0**0``, whose derivative would be infinite."""
     return where(logical_and(equal(a, 0.0), equal(b, 0.0)), 1.0, b - 1)
 
 
 def times_log(power: Value, a: Value, b: Value, times: int) -> Value:
-    """``a**b * log(a)**times``, given the power: 0 where that is of 0, however small the exponent."""
+    """Return ``a**b * log(a)**times``, given the power; 0 for the power of 0, however small the exponent."""
     if not times:
         return power
     at_zero = equal(a, 0.0)
@@ -276,7 +278,7 @@ def part_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
 
 
 def part_frontend(op: Op, val: Any) -> Value:
-    """The part of a Python number is a Python number; that of a truth value is an integer."""
+    """Bind the part of a number: that of a Python number is a Python number, that of a truth value is an integer."""
     return op.bind(*promote(part_rule, as_integers((val,)), weak=True))
 
 
@@ -303,7 +305,7 @@ imag = elementwise(
 
 
 def combine(real: Any, imag: Any) -> np.ndarray:
-    """A complex array of its parts. (``real + 1j * imag`` would lose the signs of zeros.)"""
+    """Return the complex array with the given parts. (``real + 1j * imag`` would lose the signs of zeros.)"""
     if np.result_type(real, imag).kind == "c":
         raise TypeError("the parts of a complex number are real")
     result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), np.result_type(real, imag, np.complex64))

@@ -71,7 +71,7 @@ from_bits = elementwise(
 
 
 def reinterpreted(value: Value, dtype: np.dtype) -> Value:
-    """The bytes of each element as an element of a dtype of the same size."""
+    """Reinterpret the bytes of each element as an element of a dtype of the same size."""
     if dtype.itemsize != value.dtype.itemsize or "c" in (value.dtype.kind, dtype.kind) or dtype.kind == "b":
         raise TypeError(
             f"view({dtype}) of an array of {value.dtype} is not supported in a traced function: integers and floats of "

@@ -1,4 +1,4 @@
-"""Arrays put together of blocks."""
+"""Arrays that are put together from blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = list[list[Value]]
 
 
 def in_rows(blocks: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
-    """Blocks, of which each row has so many, as lists of rows."""
+    """Split a flat sequence of blocks into rows; ``counts`` has the number of blocks of each row."""
     remaining = iter(blocks)
     return [[next(remaining) for _ in range(count)] for count in counts]
 
@@ -40,7 +40,7 @@ def block_type(*blocks: Value, counts: tuple[int, ...]) -> ArrayType:
 
 
 def corners(rows: Rows) -> Iterator[tuple[Value, Extent, Extent]]:
-    """Each block, and in which row and column of the whole it begins."""
+    """Yield each block, with the row and the column at which it begins in the whole."""
     tops = accumulate((row[0].shape[-2] for row in rows), shapes.add, initial=0)
     for row, top in zip(rows, tops, strict=False):
         lefts = accumulate((each.shape[-1] for each in row), shapes.add, initial=0)
@@ -80,7 +80,8 @@ def block_frontend(op: Op, arrays: Any) -> Value:
 
 
 def placed(rows: Rows) -> Value:
-    """Rows of blocks, each written where it stands: rows that are joined first would be copied once more."""
+    """Assemble rows of blocks, each written directly into its place: to join the rows first would copy them once
+    more."""
     counts = tuple(map(len, rows))
     flat = list(promote(common_rule(), [each for row in rows for each in row]))
     rows = in_rows(flat, counts)
@@ -112,7 +113,7 @@ def rank_of(arrays: Any) -> int:
 
 
 def joined(arrays: Any, depth: int, ndim: int) -> Value:
-    """The innermost lists along the last axis, those around them along the axis before."""
+    """Join nested lists: the innermost ones along the last axis, those around them along the axis before."""
     if not isinstance(arrays, list):
         return at_least_of(as_strong(arrays), ndim)
     return registry["concatenate"]([joined(each, depth - 1, ndim) for each in arrays], -depth)

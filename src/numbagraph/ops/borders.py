@@ -1,4 +1,4 @@
-"""Arrays with margins around them, which are written into one array."""
+"""Arrays with margins around them; elements and margins are written into one array."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bordered_type(value: Value, *inputs: Value, axes: Axes, before: Template) ->
 
 
 class Frame(NamedTuple):
-    """An array, the margins of each axis, and how many elements of these stand before it."""
+    """An array, the margins of each axis, and the number of their elements that stand before it."""
 
     value: Any
     axes: Axes
@@ -58,12 +58,12 @@ class Frame(NamedTuple):
         return cls(inputs[0], axes, inputs[1:count], shapes.join_extents(before, inputs[count:]))
 
     def middle(self, number: int = 0) -> dict[int, Cut]:
-        """Where the array is along all axes from one of ``axes`` on."""
+        """Return the place of the array along the axes ``axes[number:]``."""
         pairs = zip(self.axes[number:], self.before[number:], strict=True)
         return {axis: Cut(start, 1, self.value.shape[axis]) for axis, start in pairs}
 
     def sides(self, number: int) -> tuple[dict[int, Cut], dict[int, Cut]]:
-        """Where the margins before and behind the elements along an axis are."""
+        """Return the places of the margins before and behind the elements along an axis."""
         axis, start, others = self.axes[number], self.before[number], self.middle(number + 1)
         first = Cut(0, 1, start)
         last = Cut(shapes.add(start, self.value.shape[axis]), 1, self.behind(number))
@@ -73,7 +73,7 @@ class Frame(NamedTuple):
         return shapes.subtract(self.margins[number].shape[self.axes[number]], self.before[number])
 
     def parts(self, number: int) -> tuple[dict[int, Cut], dict[int, Cut]]:
-        """The two parts of the margins of an axis."""
+        """Return the slices of the margins of an axis that go before and behind the elements."""
         axis, start = self.axes[number], self.before[number]
         return {axis: Cut(0, 1, start)}, {axis: Cut(start, 1, self.behind(number))}
 
@@ -92,7 +92,8 @@ def bordered_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
         axis = frame.axes[number]
 
         def place(index: Index, pull: Pull) -> Index:
-            """What stands behind the elements is as far away as these are many."""
+            """Return the place of an element of the margins; those behind the array's elements move by the length of
+            the array."""
             length, found = extent_scalar(frame.value.shape[axis]), moved(index, number + 1)
             away = index_operation("if_at_least", integers.if_at_least, length, index[axis], starts[axis])
             found[axis] = lowering.add(index[axis], away)
@@ -116,7 +117,8 @@ def bordered_array(*inputs: Any, axes: Axes, before: Template) -> Any:
 
 
 def bordered_jnp(*inputs: Any, axes: Axes, before: Template) -> Any:
-    """One axis after the other: the margins of an axis, and what has those of the axes before."""
+    """Add the margins with JAX, one axis after the other, since the margins of an axis span the margins of the axes
+    before it."""
     frame = Frame.of(inputs, axes, before)
     found = frame.value
     for number, axis in enumerate(axes):
@@ -126,7 +128,7 @@ def bordered_jnp(*inputs: Any, axes: Axes, before: Template) -> Any:
 
 
 def filled_places(frame: Frame) -> Iterator[tuple[tuple[slice, ...], Any]]:
-    """Where each part goes, as NumPy's keys."""
+    """Yield the place of each part, as a key of NumPy's, and the part."""
     ndim = frame.value.ndim
     yield numpy_key(ndim, frame.middle()), frame.value
     for number, margin in enumerate(frame.margins):
@@ -148,7 +150,7 @@ def bordered_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, 
 
 
 def bordered_frontend(op: Op, a: Any, rows: Any, columns: Any, above: int, left: int) -> Value:
-    """A matrix with rows above and below it, and columns beside all of these."""
+    """Bind a matrix with rows above and below it, and columns beside all of these."""
     values = [as_value(each) for each in (a, rows, columns)]
     for count, each, axis in ((above, values[1], -2), (left, values[2], -1)):
         shapes.require(shapes.compare("greater_equal", each.shape[axis], count), "too few margins", ValueError)

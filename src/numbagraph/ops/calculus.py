@@ -40,13 +40,13 @@ from numbagraph.ops.statistics.sorting import argsort, searchsorted
 
 
 def slices(value: Value, axis: int, *parts: slice) -> list[Value]:
-    """Parts of an array along an axis, counted from the right."""
+    """Return parts of an array along an axis, counted from the right."""
     after = (slice(None),) * (-axis - 1)
     return [value[(..., part, *after)] for part in parts]
 
 
 def along_axis(vector: Value, axis: int) -> Value:
-    """A vector laid along an axis, counted from the right."""
+    """Return a vector laid along an axis, counted from the right."""
     return expand_at(vector, range(1, -axis))
 
 
@@ -81,7 +81,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def slope(value: Value, axis: int, spacing: Any, edge_order: int) -> Value:
-    """Second-order differences inside, one-sided ones at both ends."""
+    """Return differences along an axis: second-order ones inside, one-sided ones at both ends."""
     length, given = value.shape[axis], as_value(spacing)
     if given.ndim > 1:
         raise ValueError("distances must be either scalars or 1d")
@@ -110,7 +110,8 @@ def slope(value: Value, axis: int, spacing: Any, edge_order: int) -> Value:
 
 
 def one_sided(value: Value, axis: int, steps: Sequence[Value], direction: int) -> Value:
-    """The slope at an end, of two or three elements. ``direction`` is that of the array as seen from the end."""
+    """Return the slope at an end, from two or three elements. ``direction`` is that of the array as seen from the
+    end."""
     numbers = (0, 1, 2) if direction > 0 else (-1, -2, -3)
     keys = [slice(number, number + 1 or None) for number in numbers[: len(steps) + 1]]
     first, second, *third = slices(value, axis, *keys)
@@ -228,7 +229,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def periodic(at: Value, points: Value, values: Value, period: Any) -> tuple[Value, Value, Value]:
-    """Points of one period, in order, with one more at either end."""
+    """Return the points of one period, in order, with one more at either end."""
     length = absolute(convert(as_value(period), FLOAT64))
     shapes.require(greater(length, 0), "period must be a non-zero value", ValueError)
     at, points = (registry["remainder"](each, length) for each in (at, points))
@@ -239,8 +240,8 @@ def periodic(at: Value, points: Value, values: Value, period: Any) -> tuple[Valu
 
 
 def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any, unknown: float = np.nan) -> Value:
-    """Between two points on the line through them; before the first and after the last what is given for it; at NaN
-    what is ``unknown``."""
+    """Interpolate linearly between two points. Before the first and after the last point, the given values count; at
+    NaN, ``unknown``."""
     last = shapes.as_value(points.shape[0]) - 1
     place = minimum(maximum(searchsorted(points, at, "right") - 1, 0), last)
     following = minimum(place + 1, last)
@@ -263,7 +264,8 @@ def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any,
 
 
 def slope_before(points: Value, values: Value, place: Value) -> Value:
-    """The slope of the line that ends at a point: at the point itself, a derivative is the mean of both sides."""
+    """Return the slope of the line that ends at a point; at the point itself, a derivative is the mean of both
+    sides."""
     previous = maximum(place - 1, 0)
     low, high = (gather_value(points, [each], -1, checked=False) for each in (previous, place))
     below, above = (gather_value(values, [each], -1, checked=False) for each in (previous, place))

@@ -1,4 +1,4 @@
-"""Calls of Python from compiled code: nodes whose results a user's function computes when they are needed."""
+"""Calls of Python functions from compiled code: nodes whose results a user's function computes when they are needed."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ CALLBACKS = "numbagraph.callbacks."
 """The prefix of external symbols that call users' functions."""
 
 REPORT = "numbagraph.callers.report"
-"""The external symbol of what prints an exception that is set."""
+"""The external symbol of the function that prints an exception which is set."""
 
 METHODS = ("sequential", "expand_dims", "broadcast_all")
-"""How a batch is computed, as `jax.pure_callback` has it."""
+"""The ways to compute a batch, as `jax.pure_callback` names them."""
 
 _numbers = count()
 _lock = new_lock()
 _owners: WeakValueDictionary[str, Callback] = WeakValueDictionary()
-"""The callback that each symbol stands for, in this process, as long as a graph has it."""
+"""The callback of each symbol in this process, as long as a graph has it."""
 
 
 class Kind(Struct):
-    """The dtype of an array, and its lengths as far as they are known: of an operand, none are."""
+    """The dtype of an array, and its lengths as far as they are known: no length of an operand is."""
 
     dtype: np.dtype
     lengths: tuple[int | None, ...]
@@ -58,11 +58,11 @@ class Kind(Struct):
 
 
 class Call(Struct, eq=False):
-    """What is called: ``function(*arrays)`` gives an array for each result."""
+    """A call of a Python function: ``function(*arrays)`` gives an array for each result."""
 
     function: Callable[..., Sequence[Any]]
     identity: Any
-    """What tells the function from all others, as long as it lives."""
+    """An object that tells the function from all others, as long as it lives."""
     name: str
     source: Source | None
     inputs: tuple[Kind, ...]
@@ -70,24 +70,24 @@ class Call(Struct, eq=False):
     method: str = METHODS[0]
 
     def over_batch(self, size: int | None) -> Call:
-        """The same for arrays with one more dimension, which has length 1 where there was no batch."""
+        """Return the call for arrays with one more dimension, which has length 1 where there was no batch."""
         inputs = tuple(Kind(each.dtype, (None, *each.lengths)) for each in self.inputs)
         outputs = tuple(Kind(each.dtype, (size, *each.lengths)) for each in self.outputs)
         return replace(self, inputs=inputs, outputs=outputs)
 
 
 class Callback:
-    """A call as an op. Programs find the function by a symbol, which is bound when they are loaded: what is kept on
-    disk knows its name alone, and the function lives as long as a graph that has it."""
+    """A call as an op. A program finds the function by a symbol, which is bound when it is loaded: a program on disk
+    has the symbol alone. The function lives as long as a graph that has it."""
 
     name, kind = "pure_callback", "callback"
     promise = "pure_callback was told {}: return that, or change result_types"
-    """What is said of a result that is not like what was promised."""
+    """The end of the error text for a result that differs from what was promised."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
         self.native: Any = None
-        """What the runtime keeps of it."""
+        """The object that the runtime keeps for this callback."""
         key = repr((call.name, call.inputs, call.outputs, call.method))
         with _lock:
             while _owners.setdefault(symbol_of(key), self) is not self:
@@ -96,7 +96,7 @@ class Callback:
 
     @property
     def sizes(self) -> int:
-        """How many lengths of results are not known: they are operands behind the others."""
+        """The number of unknown lengths of results: they are operands behind the others."""
         return sum(length is None for each in self.call.outputs for length in each.lengths)
 
     def shapes(self, sizes: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -112,7 +112,8 @@ class Callback:
     # ---- in Python ----
 
     def checked(self, *arrays: Any) -> tuple[np.ndarray, ...]:
-        """Call the function with arrays that are its own; behind them are those that its results must be like."""
+        """Call the function with arrays that it may keep; the arrays behind them give the dtypes and shapes that its
+        results must have."""
         count = len(self.call.inputs)
         found = self._called(arrays[:count])
         for number, (each, like) in enumerate(zip(found, arrays[count:], strict=True)):
@@ -143,12 +144,12 @@ class Callback:
         return error
 
     def results(self, arrays: Sequence[Any], sizes: Sequence[Any]) -> list[np.ndarray]:
-        """New arrays, which the function gives for copies of others."""
+        """Call the function with copies of the arrays, and return copies of its results."""
         copies = (np.array(each)[()] for each in arrays)
         return [np.array(each) for each in self.checked(*copies, *self.targets(zeros, sizes))]
 
     def targets(self, make: Callable[..., Any], sizes: Sequence[Any]) -> list[Any]:
-        """What ``make`` makes of the shape and the dtype of each result."""
+        """Return ``make(shape, dtype)`` for each result."""
         shapes = self.shapes([int(each) for each in sizes])
         return [make(shape, each.dtype) for shape, each in zip(shapes, self.call.outputs, strict=True)]
 
@@ -158,7 +159,7 @@ class Callback:
         return [found[number][()] for number in results]
 
     def translate(self, *operands: Any, results: Sequence[int], **_: Any) -> tuple[list[Any], bool]:
-        """`jax.pure_callback`; JAX hands lengths in as numbers."""
+        """Call the function through `jax.pure_callback`; JAX hands lengths in as numbers."""
         count = len(self.call.inputs)
         arrays, sizes = operands[:count], operands[count:]
         targets = self.targets(load("jax:ShapeDtypeStruct"), sizes)
@@ -179,7 +180,7 @@ class Callback:
         dtypes: Sequence[np.dtype],
         **_: Any,
     ) -> ir.Value:
-        """A call of ``int32 symbol(addresses, lengths)``."""
+        """Emit a call of ``int32 symbol(addresses, lengths)``."""
         builder, first = emitter.builder, len(self.call.inputs)
         places = [*range(first), *range(first + self.sizes, len(addresses))]
         data = table(emitter, POINTER, [builder.bitcast(addresses[each], POINTER) for each in places])
@@ -191,7 +192,7 @@ class Callback:
 
     @cached_property
     def op(self) -> Op:
-        """Not one of the registry: it lives as long as someone uses it."""
+        """The op of this call. It is not in the registry: it lives as long as someone uses it."""
         inputs, outputs = (tuple(each.ndim for each in kinds) for kinds in (self.call.inputs, self.call.outputs))
         numbers = (0,) * self.sizes
         return Op(
@@ -211,12 +212,13 @@ class Callback:
         )
 
     def applied(self, operands: Sequence[Value], sizes: Sequence[Value]) -> list[Value]:
-        """All results. The symbol is an attribute, since names alone do not tell what a graph computes."""
+        """Return the nodes of all results. The symbol is an attribute of them, since names alone do not tell what a
+        graph computes."""
         bind, numbers = self.op.bind, range(len(self.call.outputs))
         return [bind(*operands, *sizes, symbol=self.symbol, result=number) for number in numbers]
 
     def batch(self, op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, result: int, symbol: str) -> Value:
-        """One call for each element, or one for all if the function takes batches."""
+        """Batch the call: one call for each element, or one for all if the function takes batches."""
         count, size = len(self.call.inputs), batch_size(inputs, batched)
         if any(batched[count:]):
             raise NotImplementedError("the lengths of its results differ along the batch")
@@ -237,19 +239,20 @@ class Callback:
         return whole.applied(operands, sizes)[result]
 
     def _with_batch(self, value: Value, size: Extent) -> Value:
-        """What is the same for all elements, with a dimension for the batch."""
+        """Give a batch dimension to an operand that is the same for all elements of the batch."""
         if self.call.method == "expand_dims":
             return registry["expand_dims"](value, 0)
         return spread((value, False), size)
 
 
 def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array that says what others must be like, without memory for its elements."""
+    """Return an array that only describes a shape and a dtype, without memory for its elements."""
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def table(emitter: Emitter, type_: ir.Type, values: Sequence[ir.Value]) -> ir.Value:
-    """Values on the stack, one after the other; a call inside of a loop takes the room once."""
+    """Store values on the stack, one after the other, and return their address; a call inside of a loop takes the room
+    once."""
     builder = emitter.builder
     with builder.goto_entry_block():
         room = builder.alloca(ir.ArrayType(type_, max(len(values), 1)))
@@ -266,8 +269,8 @@ _callbacks: WeakValueDictionary[Any, Callback] = WeakValueDictionary()
 
 
 def callback_of(call: Call, kind: type[Callback] = Callback) -> Callback:
-    """The one callback of a call, so that equal calls are one node. The key does not hold the function, which may hold
-    what holds the callback."""
+    """Return the only callback of a call, so that equal calls are one node. The key does not hold the function: the
+    function may hold an object that holds the callback."""
     key = kind, *(getattr(call, name) for name in call.__fields__ if name != "function")
     with _lock:
         found = _callbacks.get(key)
@@ -277,5 +280,5 @@ def callback_of(call: Call, kind: type[Callback] = Callback) -> Callback:
 
 
 def owner_of(symbol: str) -> Callback:
-    """The callback of a symbol, which a graph keeps."""
+    """Return the callback of a symbol, which a graph keeps alive."""
     return _owners[symbol]

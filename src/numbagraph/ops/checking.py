@@ -1,4 +1,4 @@
-"""Conditions that the elements of arrays must fulfil: what is only known when a function runs."""
+"""Conditions on the elements of arrays, which are known only when a function runs."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ check = elementwise(
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), np.True_), (draw(rng, dtype, (3, 4)), np.ones(4, BOOL))],
     cost=0.0,
 )
-"""The first operand, where the condition holds; where it does not, ``error`` with a message is raised. Only NumPy and
+"""Give the first operand where the condition holds; where it does not, raise ``error`` with a message. Only NumPy and
 native code raise it: JAX has no way to."""

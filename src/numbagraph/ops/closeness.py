@@ -40,7 +40,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Value:
 
 
 def close_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Numbers that are close, and those that are not; special ones against each other."""
+    """Return numbers that are close, and numbers that are not; special ones against each other."""
     if dtype.kind == "b":
         return []
     left, right = draw(rng, dtype, (3, 4)), draw(rng, dtype, (4,))
@@ -101,7 +101,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Value:
 
 
 def where_lengths_fit(left: Value, right: Value) -> tuple[Value | bool, tuple[Value, Value]]:
-    """Whether two shapes are equal, and both arrays as far as both go."""
+    """Return whether two shapes are equal, and both arrays, cut to their common lengths."""
     fit: Value | bool = True
     for axis in range(-left.ndim, 0):
         lengths = left.shape[axis], right.shape[axis]
@@ -113,7 +113,7 @@ def where_lengths_fit(left: Value, right: Value) -> tuple[Value | bool, tuple[Va
 
 
 def truth(value: Value | bool) -> Value:
-    """A bool of Python, as NumPy's functions give it that answer with one."""
+    """Return a bool as a Python bool, which NumPy's function gives here, too."""
     found = constant(value, dtype=BOOL, weak=True) if isinstance(value, bool) else value
     return found if found.type.weak else registry["cast"].bind(found, dtype=BOOL, weak=True)
 
@@ -139,7 +139,7 @@ def array_equiv(a1: Any, a2: Any) -> Value:
 
 
 def is_equal(left: Extent, right: Extent) -> Extent:
-    """1 if two lengths are equal, else 0."""
+    """Return 1 if two lengths are equal, else 0."""
     apart = shapes.subtract(shapes.maximum(left, right), shapes.minimum(left, right))
     return shapes.subtract(1, shapes.minimum(1, apart))
 

@@ -16,7 +16,8 @@ from numbagraph.ops.selection import DISCRETE, where
 
 
 def by_value(ufunc: np.ufunc) -> DtypeRule:
-    """The loop of a comparison. A Python integer is compared by value, though it may be out of the array's range."""
+    """Return the dtype rule of a comparison. A Python integer is compared by value, though it may be out of the array's
+    range."""
     loop = ufunc_rule(ufunc)
 
     @cache
@@ -29,7 +30,7 @@ def by_value(ufunc: np.ufunc) -> DtypeRule:
 
 
 def as_number(operand: Any, other: Any) -> Any:
-    """A Python integer that is none of int64, as something that compares like it."""
+    """Return a Python integer beyond int64 as a number that compares like it."""
     if not is_large(operand):
         return operand
     dtype = getattr(other, "dtype", INT64)
@@ -56,12 +57,13 @@ greater_equal = comparison(np.greater_equal, ">=", operator="ge")
 
 
 def share(g: Value, wins: Value, a: Value, b: Value) -> Value:
-    """The cotangent of an operand of an extremum: whole where it wins, half where the operands are equal."""
+    """Return the cotangent of an operand of an extremum: whole where it wins, half where the operands are equal."""
     return where(wins, g, where(equal(a, b), g * 0.5, 0.0))
 
 
 def share_of_number(g: Value, wins: Value, a: Value, b: Value) -> Value:
-    """The same, where a number wins against NaN."""
+    """Return the cotangent of an operand of an extremum in which a number wins against NaN: half where the operands are
+    equal."""
     return where(logical_or(wins, isnan(b)), g, where(equal(a, b), g * 0.5, 0.0))
 
 
@@ -99,7 +101,8 @@ fmin = elementwise(
 
 
 def sign_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
-    """NumPy looks at the sign of a small integer as a float16, which we have not."""
+    """Return the dtypes of `signbit`'s operand and result. NumPy looks at the sign of a small integer as a float16,
+    which numbagraph lacks: float32 takes its place."""
     operand, result = ufunc_rule(np.signbit)(kinds)
     return (FLOAT32 if operand.itemsize < FLOAT32.itemsize else operand), result
 

@@ -32,23 +32,23 @@ class Labelled(Struct):
         return shapes.resolve(self.value.shape[self.labels.index(label)])
 
     def ordered(self, labels: Sequence[Label]) -> Labelled:
-        """The same with the dimensions in another order."""
+        """Return the value with its dimensions in the order of ``labels``."""
         return Labelled(permute(self.value, [self.labels.index(label) for label in labels]), tuple(labels))
 
     def spread(self, labels: Sequence[Label]) -> Value:
-        """The value with dimensions for all of ``labels``, in their order; of length 1 where it has none."""
+        """Return the value with dimensions for all of ``labels``, in their order; those that it lacks have length 1."""
         value = self.ordered([label for label in labels if label in self.labels]).value
         missing = [axis - len(labels) for axis, label in enumerate(labels) if label not in self.labels]
         return expand_dims.bind(value, axes=tuple(missing)) if missing else value
 
     def summed(self, labels: Collection[Label]) -> Labelled:
-        """The sum over some of the dimensions."""
+        """Return the sum over some of the dimensions."""
         axes = tuple(axis - len(self.labels) for axis, label in enumerate(self.labels) if label in labels)
         rest = tuple(label for label in self.labels if label not in labels)
         return Labelled(total(self.value, axes), rest) if axes else self
 
     def without_diagonals(self) -> Labelled:
-        """Each name once: where one names two dimensions, only their diagonal counts."""
+        """Return the value with each name once: where two dimensions have one name, their diagonal remains."""
         value, labels = self.value, list(self.labels)
         for label in dict.fromkeys(self.labels):
             while labels.count(label) > 1:
@@ -61,7 +61,7 @@ class Labelled(Struct):
         return Labelled(value, tuple(labels))
 
     def without_stretched(self, other: Labelled) -> Labelled:
-        """Without the dimensions of length 1 that ``other`` has in full."""
+        """Return the value without those dimensions of length 1 that are longer in ``other``."""
         ones = [
             label
             for label in self.labels
@@ -72,7 +72,7 @@ class Labelled(Struct):
         return Labelled(squeeze.bind(self.value, axes=axes), rest) if axes else self
 
     def stretched(self, label: Label, extent: Any) -> Labelled:
-        """With a dimension of this length, if it turns out to be 1."""
+        """Return the value with the length ``extent`` along a dimension whose own length may turn out to be 1."""
         axis = self.labels.index(label)
         if shapes.same(self.value.shape[axis], extent):
             return self
@@ -81,7 +81,7 @@ class Labelled(Struct):
 
 
 def contraction(left: Labelled, right: Labelled, kept: Collection[Label]) -> Labelled:
-    """The product of two operands, summed over all dimensions but those that are kept."""
+    """Return the product of two operands, summed over all dimensions but those that are kept."""
     left, right = left.without_stretched(right), right.without_stretched(left)
     left, right = (
         one.summed([label for label in one.labels if label not in kept and label not in other.labels])
@@ -103,21 +103,23 @@ def contraction(left: Labelled, right: Labelled, kept: Collection[Label]) -> Lab
 
 
 def loop_order(left: Labelled, right: Labelled, labels: list[Label]) -> Sequence[Label]:
-    """That of an operand which has all dimensions, so that the loops run along its memory."""
+    """Return the labels of an operand that has all dimensions, so that the loops run along its memory; else
+    ``labels``."""
     return next((one.labels for one in (left, right) if len(one.labels) == len(labels)), labels)
 
 
 def matrix_contraction(
     left: Labelled, right: Labelled, batch: list[Label], rows: list[Label], summed: list[Label], columns: list[Label]
 ) -> Labelled:
-    """As a product of matrices, in which several dimensions are one."""
+    """Contract two operands by a product of matrices, whose rows and columns may each stand for several dimensions."""
     product = matrix_product(grouped(left, batch, rows, summed), grouped(right, batch, summed, columns))
     extents = [*product.shape[: len(batch)], *map(left.extent, rows), *map(right.extent, columns)]
     return Labelled(reshape_value(product, extents), (*batch, *rows, *columns))
 
 
 def grouped(operand: Labelled, batch: list[Label], first: list[Label], second: list[Label]) -> Value:
-    """The operand as a stack of matrices: the transpose of its memory, where that has the dimensions so, is no copy."""
+    """Return the operand as a stack of matrices; no copy is made where the memory already has its dimensions in this
+    order, or in that of the transposed matrices."""
     if operand.labels == (*batch, *second, *first):
         matrices = grouped_in_order(operand, batch, second, first)
         return permute(matrices, [*range(len(batch)), len(batch) + 1, len(batch)])
@@ -153,7 +155,7 @@ def einsum_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 
 
 def renamed(*operands: Any, **_: Any) -> Any:
-    """The only operand of an einsum that sums nothing."""
+    """Return the only operand of an einsum that sums over nothing; None for any other einsum."""
     if len(operands) == 2 and isinstance(operands[0], str):
         inputs, arrow, output = operands[0].replace(" ", "").partition("->")
         term, result, operand = term_of_text(inputs), term_of_text(output) if arrow else None, operands[1]
@@ -178,7 +180,7 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
 
 
 def subscripts_of(operands: Sequence[Any]) -> tuple[list[Labels], Labels | None, Sequence[Any]]:
-    """The names of the operands' dimensions, those of the result if they are given, and the operands."""
+    """Return the names of the operands' dimensions, those of the result if they are given, and the operands."""
     if isinstance(operands[0], str):
         inputs, arrow, output = operands[0].replace(" ", "").partition("->")
         terms = [term_of_text(term) for term in inputs.split(",")]
@@ -214,7 +216,7 @@ def term_of_text(term: str) -> Labels:
 
 
 def named(value: Value, term: Labels) -> Labelled:
-    """A value with its dimensions' names; those behind an ellipsis are numbered from the right."""
+    """Return a value with its dimensions' names; those behind an ellipsis are numbered from the right."""
     names = [label for label in term if label is not ...]
     extra = value.ndim - len(names)
     if extra < 0 or (extra > 0 and ... not in term):
@@ -227,7 +229,8 @@ def named(value: Value, term: Labels) -> Labelled:
 
 
 def result_labels(operands: Sequence[Labelled], terms: Sequence[Labels], result: Labels | None) -> Labels:
-    """The result's names: if they are not given, those behind an ellipsis and then those that occur once, sorted."""
+    """Return the result's names. If they are not given: those behind an ellipsis, and then those that occur once,
+    sorted."""
     every = [label for operand in operands for label in operand.labels]
     hidden = sorted({label for label in every if isinstance(label, tuple)}, key=lambda label: label[1])
     if result is None:
@@ -242,7 +245,7 @@ def result_labels(operands: Sequence[Labelled], terms: Sequence[Labels], result:
 
 
 def pair_samples(*pairs: tuple[Any, ...]) -> Callable[..., Any]:
-    """Samples of two operands of each pair of shapes, and whatever follows."""
+    """Return samples with two operands for each pair of shapes, and further arguments."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         return [(draw(rng, dtype, left), draw(rng, dtype, right), *rest) for left, right, *rest in pairs]
@@ -255,7 +258,8 @@ def along(prefix: str, count: int) -> list[Label]:
 
 
 def summed_product(left: Value, right: Value, axes: Sequence[tuple[int, int]]) -> Value:
-    """Each pair of dimensions (from the left) is summed over; the others follow each other."""
+    """Return the product of two arrays, summed over pairs of dimensions (counted from the left); the other dimensions
+    follow each other."""
     names = along("left", left.ndim), along("right", right.ndim)
     aligned = " and ".join(shapes.shape_text(value.shape) for value in (left, right))
     for number, (first, second) in enumerate(axes):

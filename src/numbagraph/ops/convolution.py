@@ -24,12 +24,13 @@ from numbagraph.ops.shape import expand_at, ravel
 
 MODES = ("full", "same", "valid")
 SHORT = 64
-"""Elements of a vector that is taken for the shorter one, where the length of the other one is not known."""
+"""The number of elements up to which a vector is taken for the shorter one, where the length of the other is not
+known."""
 
 
 def part(n: Extent, m: Extent, mode: str, mirrored: bool) -> tuple[Extent, Extent]:
-    """Where a mode's part of the whole convolution begins, and how long it is. ``mirrored``: the middle is that of the
-    result seen from its end where the first operand is the shorter one, as in NumPy's correlation."""
+    """Return the start and the length of a mode's part of the whole convolution. ``mirrored``: where the first operand
+    is the shorter one, the middle is that of the result seen from its end, as in NumPy's correlation."""
     fewest, most = shapes.minimum(n, m), shapes.maximum(n, m)
     before = shapes.subtract(fewest, 1)
     if mode == "full":
@@ -44,8 +45,8 @@ def part(n: Extent, m: Extent, mode: str, mirrored: bool) -> tuple[Extent, Exten
 
 
 def longer_first(a: Value, v: Value) -> tuple[list[Value], Value]:
-    """Two vectors in the order in which a sum for each place takes fewer terms (a convolution has no order), the longer
-    one in pieces."""
+    """Return two vectors in the order in which a sum for each place takes fewer terms (a convolution has no order); the
+    longer one comes in pieces."""
     n, m = shapes.resolve(a.shape[-1]), shapes.resolve(v.shape[-1])
     in_order = shapes.compare("greater_equal", n, m)
     if a.ndim > 1 or v.ndim > 1 or in_order is True or (isinstance(m, int) and m <= SHORT):

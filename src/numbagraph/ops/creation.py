@@ -37,7 +37,7 @@ def iota_type(*sizes: Value, size: int | None) -> ArrayType:
 
 
 class Iota(Lowering):
-    """Each element is its own index."""
+    """The lowering of `iota`: each element is its own index."""
 
     def element(self, node: Node, index: Index) -> lowering.Element:
         yield from ()
@@ -65,7 +65,7 @@ iota = registry.register(
         cost=0.0,
     )
 )
-"""0, 1, 2, ... up to a length."""
+"""The integers 0, 1, 2, ... below a length."""
 
 
 def full_type(fill: Value, *sizes: Value, shape: tuple[int | None, ...]) -> ArrayType:
@@ -127,7 +127,7 @@ def number_as(number: float, dtype: np.dtype) -> Value:
 
 
 def zeros_as(value: Value, dtype: np.dtype | None = None) -> Value:
-    """Zeros of the shape of ``value``, and of its dtype unless another is given."""
+    """Return zeros of the shape of ``value``, and of its dtype unless another is given."""
     return filled(number_as(0, dtype or value.dtype), value.shape)
 
 
@@ -160,7 +160,7 @@ ones, ones_like = declare_constant(np.ones, np.ones_like, 1)
 
 @decomposition(np.empty, samples=lambda rng, dtype: [])
 def empty(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> Value:
-    """Zeros: a value that a graph does not define does not exist."""
+    """Return zeros in place of uninitialised memory, since a value that a graph does not define does not exist."""
     return zeros(shape, dtype, order)
 
 
@@ -240,7 +240,7 @@ def grid(rows: Any, columns: Any, k: Any) -> tuple[Value, Value]:
 
 
 def along(numbers: Value, axis: int, ndim: int) -> Value:
-    """A one-dimensional array laid along one axis of ``ndim``."""
+    """Return a one-dimensional array laid along one axis of ``ndim``."""
     return expand_at(numbers, [each for each in range(ndim) if each != axis])
 
 

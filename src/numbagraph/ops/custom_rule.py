@@ -1,4 +1,4 @@
-"""Derivatives that a user wrote: a function whose results are differentiated by a rule of their own."""
+"""Derivatives that a user wrote: results of a function that have a rule of their own for differentiation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Backward = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value | None]]
 
 
 def with_rule(results: Sequence[Value], arguments: Sequence[Value], backward: Backward) -> list[Value]:
-    """``results``, computed from ``arguments``, with a reverse rule in place of their derivative.
+    """Return ``results``, computed from ``arguments``, with a reverse rule in place of their derivative.
 
     ``backward(arguments, cotangents of the results)`` gives the cotangents of the arguments, None where zero. It runs
     only when something is differentiated.
@@ -43,7 +43,8 @@ class CustomRule(Struct):
 
 
 class BatchedRule(Struct):
-    """A rule for arguments some of which are batched: the rule itself, written down once and batched."""
+    """A rule for arguments some of which are batched: the user's rule for one element, which is traced once and
+    batched."""
 
     rule: GradientRule
     flags: tuple[bool, ...]
@@ -64,7 +65,8 @@ class BatchedRule(Struct):
 
     @staticmethod
     def _fit(cotangent: Value, flag: bool) -> Value:
-        """An argument that all elements of the batch share takes the sum of their cotangents."""
+        """Return the cotangent of an argument; one that all elements of the batch share takes the sum over the
+        batch."""
         return cotangent if flag else registry["sum"].bind(cotangent, axes=(-cotangent.ndim,))
 
     def batched(self, batched: Sequence[bool]) -> GradientRule:
@@ -72,5 +74,5 @@ class BatchedRule(Struct):
 
 
 def single(value: Value) -> Input:
-    """A stand-in for one element of a batch."""
+    """Return a stand-in for one element of a batch."""
     return Input(value.type.with_shape(value.shape[1:]), "element")

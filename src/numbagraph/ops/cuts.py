@@ -9,7 +9,7 @@ from numbagraph.ir.op import load
 
 
 def mirrored(name: str, part: str, *, below: bool = False) -> Callable[[Any], Any]:
-    """JAX's function for one half of the plane, and its mirror image for the other one.
+    """Return JAX's function for one half of the plane, and its mirror image for the other half.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ def mirrored(name: str, part: str, *, below: bool = False) -> Callable[[Any], An
 
 
 def arccosh(x: Any) -> Any:
-    """JAX's function with another derivative: that of JAX 0.10 has the wrong sign where the real part is negative."""
+    """Compute `arccosh` with JAX, with another derivative: that of JAX 0.10 has the wrong sign where the real part is
+    negative."""
     of = mirrored("arccosh", "imag")
     if not load("jax.numpy:iscomplexobj")(x):
         return of(x)

@@ -29,7 +29,7 @@ def main_diagonal_type(value: Value) -> ArrayType:
 
 
 def diagonal_matrix(value: Value, shape: Sequence[Extent]) -> Value:
-    """The matrices of a shape that have these diagonals, and are zero elsewhere."""
+    """Return the matrices of a shape that have these diagonals, and are zero elsewhere."""
     rows, columns = shape
     if not shapes.same(rows, columns):
         return scatter(value, diagonal_places(shape, 0), shape, -2, (False, False))
@@ -50,7 +50,8 @@ main_diagonal = view(
 
 
 def beside_diagonal(value: Value, offset: Any) -> Value:
-    """The matrix that has a vector on another diagonal. (A scatter adds to zeros, so that -0 would become 0.)"""
+    """Return the matrix with a vector on a diagonal beside the main one. (A scatter adds to zeros, so that -0 would
+    become 0.)"""
     right = known_offset(offset)
     blank = zeros((abs(right),), value.dtype)
     rows = registry["concatenate"]([value, blank] if right > 0 else [blank, value])
@@ -67,7 +68,7 @@ def known_offset(offset: Any) -> int:
 
 
 def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]:
-    """The row and the column of each element of a diagonal of the last two dimensions."""
+    """Return the row and the column of each element of a diagonal of the last two dimensions."""
     offset = known_offset(offset)
     rows, columns = shape[-2:]
     down, right = max(-offset, 0), max(offset, 0)
@@ -141,7 +142,8 @@ def above_diagonal_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
 
 
 def above_diagonal_vjp(g: Value, y: Value, x: Value) -> tuple[Value]:
-    """Elsewhere there is a zero, which stands behind the others."""
+    """Return the cotangent of the matrices. Each element not above the diagonal reads a zero that stands behind the
+    cotangents."""
     columns, count = iota(x.shape[-1]), shapes.as_value(x.shape[-1])
     rows = expand_dims.bind(columns, axes=(-1,))
     numbers = rows * (2 * count - 3 - rows) // 2 + columns - 1
@@ -171,7 +173,8 @@ above_diagonal = registry.register(
 
 
 def declare_triangle(reference: Any, lower: bool) -> Op:
-    """An operation on the last two dimensions; a vector is each row of a square matrix, since it broadcasts."""
+    """Declare an operation on the last two dimensions; a vector stands for each row of a square matrix, since it
+    broadcasts."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         return [*[(draw(rng, dtype, (3, 4)), k) for k in (0, 1, -1)], (draw(rng, dtype, (3,)),)]

@@ -1,4 +1,4 @@
-"""Elements inserted, removed and arranged anew."""
+"""Insertion, removal and trimming of elements."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from numbagraph.ops.statistics.sorting import argsort, searchsorted
 
 
 def with_axis(arr: Any, axis: Any) -> tuple[Value, int]:
-    """An array, flat without an axis, and the axis counted from the left."""
+    """Return an array, which is flattened if no axis is given, and the axis counted from the left."""
     value = ravel(arr) if axis is None else as_strong(arr)
     return value, shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
 
 
 def from_left(positions: Value, length: Extent, end: int) -> Value:
-    """Positions counted from the left, required to be at most ``length - end``."""
+    """Return positions counted from the left, and require them to be at most ``length - end``."""
     extent = shapes.as_value(length)
     inside = (positions >= -extent) & (positions <= extent - end)
     ok = registry["all"](inside) if inside.ndim else inside
@@ -78,11 +78,12 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
 
 
 MOST_PIECES = 8
-"""Pieces that are copied one by one: each is a loop, which takes its time to compile."""
+"""The number of places up to which the pieces between them are copied one by one: each is a loop, which takes time to
+compile."""
 
 
 def without_places(value: Value, places: list[Extent], axis: int) -> Value:
-    """An array without some places, which rise: what is between them."""
+    """Return an array without some places, given in ascending order, by joining the pieces between them."""
     starts = [0, *(shapes.add(each, 1) for each in places)]
     ends = [*places, value.shape[axis]]
     pairs = zip(starts, ends, strict=True)
@@ -96,7 +97,7 @@ def is_number(obj: Any) -> bool:
 
 
 def place_of(number: int, length: Extent, end: int) -> Extent:
-    """A known position counted from the left, required to be at most ``length - end``."""
+    """Return a known position counted from the left, and require it to be at most ``length - end``."""
     number = int(number)
     least = number + end if number >= 0 else -number
     text = f"index {number} is out of bounds for an axis with size {shapes.resolve(length)}"
@@ -105,7 +106,7 @@ def place_of(number: int, length: Extent, end: int) -> Extent:
 
 
 def without_slice(value: Value, taken: Cut, axis: int) -> Value:
-    """An array without what a slice takes along an axis."""
+    """Return an array without the elements that a slice takes along an axis."""
     step, start = abs(taken.step), taken.start
     if taken.step < 0:
         start = shapes.add(start, shapes.multiply(taken.step, shapes.subtract(taken.length, 1)))
@@ -119,7 +120,7 @@ def without_slice(value: Value, taken: Cut, axis: int) -> Value:
 
 
 def without_each(value: Value, start: Value, step: int, count: Extent, axis: int) -> Value:
-    """An array of a known length without so many elements, each ``step`` after the one before."""
+    """Return an array without ``count`` elements from ``start`` on, ``step`` apart."""
     numbers = iota(shapes.subtract(value.shape[axis], count))
     before = registry["floor_divide"](numbers - start, step - 1) + 1
     sources = numbers + registry["clip"](before, 0, shapes.as_value(count))
@@ -166,12 +167,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
 
 
 def rows_given(given: Value, ndim: int, axis: int) -> Value:
-    """What comes before one element along an axis: its first dimension lies along that."""
+    """Return the values to be inserted before one element along an axis, with their first dimension laid along that
+    axis."""
     return move(expand_at(given, range(ndim - given.ndim)), [0], [axis])
 
 
 def with_rows(value: Value, given: Value, place: Extent, axis: int) -> Value:
-    """An array with others before the element at a known place."""
+    """Return an array with others inserted before the element at a known place."""
     given, along, length = rows_given(given, value.ndim, axis), axis - value.ndim, value.shape[axis]
     target = list(value.shape)
     target[axis] = given.shape[axis]
@@ -180,7 +182,7 @@ def with_rows(value: Value, given: Value, place: Extent, axis: int) -> Value:
 
 
 def woven(value: Value, given: Value, positions: Value, axis: int) -> Value:
-    """Elements before those at positions along an axis; several before one stay in their order."""
+    """Insert elements before those at positions along an axis; several before one element stay in their order."""
     order = argsort(positions, kind="stable")
     ordered = gather_value(positions, [order], -1, checked=False)
     count, length = positions.shape[0], value.shape[axis]
@@ -222,7 +224,7 @@ def trim_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 
 def trimmed(filt: np.ndarray, trim: str = "fb", axis: Any = None) -> np.ndarray:
-    """`numpy.trim_zeros` along axes, which NumPy has had since 2.2."""
+    """Return the result of `numpy.trim_zeros` along axes, which NumPy has had since 2.2."""
     axes = range(filt.ndim) if axis is None else [each % filt.ndim for each in np.atleast_1d(np.intp(axis))]
     key = [slice(None)] * filt.ndim
     for each, places in enumerate(filt.nonzero()):
@@ -242,7 +244,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Value:
 
 
 def trimmed_axes(axis: Any, ndim: int) -> list[int]:
-    """The axes along which zeros are cut off, from the left."""
+    """Return the axes along which zeros are cut off, counted from the left."""
     axes = range(ndim) if axis is None else np.atleast_1d(np.asarray(axis, np.intp)).tolist()
     places = [shapes.normalise_axis(each, ndim) + ndim for each in axes]
     if len(set(places)) < len(places):
@@ -251,7 +253,8 @@ def trimmed_axes(axis: Any, ndim: int) -> list[int]:
 
 
 def bounds_of_rest(value: Value, trim: str, axis: int) -> tuple[Value, Value]:
-    """Where what is left along an axis begins and ends, when zeros are cut off in front, at the back, or both."""
+    """Return the start and the end of what is left along an axis when zeros are cut off in front, at the back, or
+    both."""
     sides = trim.lower()
     if sides not in {"fb", "bf", "f", "b"}:
         raise ValueError(f"unexpected character(s) in `trim`: {sides!r}")

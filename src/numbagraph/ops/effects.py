@@ -1,7 +1,7 @@
-"""Effects: calls of Python that are made for what they do, in their order.
+"""Effects: calls of Python functions that are made for their side effects, in a fixed order.
 
-Each takes a number that the one before gave, and gives the next one, so that nothing but data says in which order they
-are: loops carry the number, branches pass it on, and the last one is a hidden result of the graph.
+Each takes a number that the one before gave, and gives the next one, so that their order is a dependence between
+data: loops carry the number, branches pass it on, and the last one is a hidden result of the graph.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ORDER = ArrayType(INT64)
 
 
 def first() -> Value:
-    """The number that the first effect takes."""
+    """Return the number that the first effect takes."""
     return constant(0, dtype=INT64)
 
 
 def effect(call: Callable[..., None], name: str, source: Any, order: Value, operands: Sequence[Value]) -> Value:
-    """The number after ``call(*arrays)``, which takes copies of the operands."""
+    """Return the number after ``call(*arrays)``, which takes copies of the operands."""
 
     def ordered(number: Any, *arrays: Any) -> list[Any]:
         call(*arrays)
@@ -46,7 +46,7 @@ def effect(call: Callable[..., None], name: str, source: Any, order: Value, oper
 
 
 def after_all(order: Value) -> Value:
-    """The number after the effects of all elements of a batch."""
+    """Return the number after the effects of all elements of a batch."""
     return registry["sum"](order) if order.ndim else order
 
 
@@ -59,7 +59,7 @@ class Effect(Callback):
         return super().evaluate(*operands, results=results, **attrs) if effects.are_wanted else [operands[0]]
 
     def batch(self, op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, result: int, symbol: str) -> Value:
-        """One element after the other: what comes out is no batch."""
+        """Run the effect for one element after the other; the resulting number has no batch dimension."""
         order, *operands = inputs
         if batched[0]:
             order = registry["sum"].bind(order, axes=(-1,))

@@ -36,7 +36,7 @@ ldexp = elementwise(
 )
 
 BETWEEN_POWERS = (1.05, 1.95)
-"""At powers of 2 a mantissa jumps."""
+"""An interval between powers of 2, at which a mantissa jumps."""
 
 frexp_mantissa = elementwise(
     lambda x: np.frexp(x)[0],

@@ -32,7 +32,7 @@ from numbagraph.ops.shape import expand_at, reshape_value
 FORWARD = ("backward", "ortho", "forward")
 """NumPy's names of the factors 1, 1 / sqrt(n) and 1 / n of a transform with negative exponents."""
 BACKWARD = FORWARD[::-1]
-"""The same of one with positive exponents."""
+"""NumPy's names of the factors 1, 1 / sqrt(n) and 1 / n of a transform with positive exponents."""
 
 
 def complex_names(forward: bool) -> Sequence[str]:
@@ -40,17 +40,17 @@ def complex_names(forward: bool) -> Sequence[str]:
 
 
 def of_half(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
-    """The dtype of half of a transform of real numbers."""
+    """Return the dtype of the half transform of real numbers."""
     return (COMPLEX64 if dtype == FLOAT32 else COMPLEX128,)
 
 
 def of_whole(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
-    """The dtype of real numbers of whose transform a half is given."""
+    """Return the dtype of the real numbers from half of their transform."""
     return (FLOAT32 if dtype == COMPLEX64 else FLOAT64,)
 
 
 def of_long_row(dtype: np.dtype, length: lowering.Scalar, *, whole: bool) -> Sequence[tuple[np.dtype, Any]]:
-    """Memory for a long row in four steps, and for the powers of a root of unity; none for a short row."""
+    """Return the memory for a long row in four steps, and for the powers of a root of unity; none for a short row."""
     is_long = lowering.minimum(lowering.divide(length, lowering.literal(LEAST_LONG))[0], lowering.literal(1))
     room = lowering.multiply(length, is_long)
     powers, quarter = (lowering.divide(room, lowering.literal(part))[0] for part in (32, 4))
@@ -59,11 +59,11 @@ def of_long_row(dtype: np.dtype, length: lowering.Scalar, *, whole: bool) -> Seq
 
 
 PLANNED = 16
-"""Rows for which the time of a plan, which each call makes, is little."""
+"""The number of rows for which the time of a plan, which each call makes, is little."""
 
 
 class Transforms(NamedTuple):
-    """The three ops, on rows or on columns."""
+    """The three ops, either on rows or on columns."""
 
     whole: Op
     half: Op
@@ -92,7 +92,8 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         return moved(module, "irfft", x, BACKWARD[norm], like.shape[-1])
 
     def scratch(before: str, after: str, dtypes: Callable[..., Sequence[np.dtype]]) -> Callable[..., Any]:
-        """Memory for a block of columns and what becomes of it, which may take its place; or for a long row."""
+        """Return the memory for a block of columns, and for their transforms unless these take its place; or for a long
+        row."""
 
         def needed(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
             if axis == -1:
@@ -175,16 +176,18 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         ],
         ulp=256,
     )
-    """The second operand says by its length how long the result is, which the length of a half leaves open."""
+    """The inverse of a half transform. The length of the second operand is that of the result, which the length of a
+    half leaves open."""
 
     def half_pullback(g: Value, x: Value, norm: int) -> Value:
-        """Each element of ``x`` gets the real part of the sum of the given half, which has no conjugates."""
+        """Return the cotangent of ``x``: for each element, the real part of the sum over the given half, without
+        conjugates."""
         length = x.shape[axis]
         weights = where(lone(iota(g.shape[axis]), length), 1.0, 0.5)
         return inverse_of.bind(conjugate(g) * laid(weights, x.dtype), carrier(length), norm=norm)
 
     def inverse_pullback(g: Value, x: Value, norm: int) -> Value:
-        """The elements of the half that stand for their conjugates, too, count twice."""
+        """Return the cotangent of a half. Its elements that stand for their conjugates, too, count twice."""
         counts = where(lone(iota(x.shape[axis]), g.shape[axis]), 1.0, 2.0)
         return conjugate(half_of.bind(g, norm=norm)) * laid(counts, g.dtype)
 
@@ -199,7 +202,7 @@ def half(length: Extent) -> Extent:
 
 
 def lone(numbers: Value, length: Extent) -> Value:
-    """Which elements of a half stand for themselves alone, and not for a conjugate, too."""
+    """Return a mask of the elements of a half that stand for themselves alone, and not for a conjugate, too."""
     return logical_or(equal(numbers, 0), equal(numbers * 2, shapes.as_value(length)))
 
 
@@ -210,7 +213,7 @@ def some_points(x: Any, axis: int) -> Value:
 
 
 def carrier(length: Extent) -> Value:
-    """An operand that tells a length."""
+    """Return an operand that has the given length and carries nothing else."""
     return filled(number_as(0, BOOL), (length,))
 
 
@@ -238,7 +241,7 @@ def as_complex(value: Value) -> Value:
 
 
 def sized(value: Value, n: Extent, axis: int) -> Value:
-    """An array of another length along an axis, counted from the right: cut, or with zeros behind it."""
+    """Return an array with another length along an axis, counted from the right: cut, or with zeros behind it."""
     length = value.shape[axis]
     if shapes.same(length, n):
         return value
@@ -252,7 +255,8 @@ def sized(value: Value, n: Extent, axis: int) -> Value:
 
 
 def along(value: Value, axis: int, function: Callable[[Transforms, Value], Value]) -> Value:
-    """What a transform makes of an array along an axis, counted from the right. What stands behind it are columns."""
+    """Apply a transform along an axis, counted from the right. The dimensions behind the axis become the columns of
+    matrices."""
     if axis == -1:
         before = value.shape[:-1]
         found = function(ROWS, reshape_value(value, (shapes.product(before), value.shape[-1])))
@@ -265,7 +269,7 @@ def along(value: Value, axis: int, function: Callable[[Transforms, Value], Value
 
 
 def points(n: Any, default: Extent) -> Extent:
-    """How many points a transform has, which is at least one."""
+    """Return the number of points of a transform, and require that it is at least one."""
     length = default if n is None else as_extent(n)
     some = shapes.compare("greater_equal", length, 1)
     shapes.require(some, f"Invalid number of FFT data points ({length}) specified.", ValueError)
@@ -308,7 +312,8 @@ def samples(kinds: str) -> Callable[..., list[tuple[Any, ...]]]:
 
 
 def defined(name: str) -> Callable[..., Any]:
-    """NumPy's function; where it leaves memory as it was, since there is no element to transform, zeros."""
+    """Wrap NumPy's function; where it leaves memory uninitialised, since there is no element to transform, give
+    zeros."""
     function = getattr(np.fft, name)
 
     def reference(a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -398,7 +403,7 @@ Steps = list[tuple[Any, int]]
 
 
 def steps(a: Value, s: Any, axes: Any) -> Steps:
-    """The number of points, or None, and the axis of each transform."""
+    """Return the number of points, or None, and the axis of each transform."""
     if axes is None:
         axes = range(a.ndim) if s is None else range(-len(s), 0)
     sizes = [None] * len(axes) if s is None else list(s)
@@ -424,7 +429,7 @@ def area_samples(kinds: str) -> Callable[..., list[tuple[Any, ...]]]:
 
 
 def declare_area(name: str, function: Callable[..., Value], kinds: str = "biufc") -> None:
-    """Declare the function of all axes, and that of two of them."""
+    """Declare the transform over all axes, and the one over two of them."""
     ends = {"n": None, "2": (-2, -1)}
     for end, default in ends.items():
 

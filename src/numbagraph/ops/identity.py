@@ -1,4 +1,4 @@
-"""Operations that change nothing but what is differentiated."""
+"""Operations that leave values as they are, and change only how they are differentiated."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ as_scalar = identity("as_scalar", lambda g, y, x: (g,), zero_dim="scalar", front
 
 
 def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
-    """A strong value. One of rank 0 becomes a 0-d array in Python, where it would otherwise become a scalar."""
+    """Return a strong value. One of rank 0 becomes a 0-d array in Python, where it would otherwise become a scalar."""
     value = element_of(value, value.dtype if dtype is None else canonical_dtype(dtype))
     return value if value.ndim else op.bind(value)
 
@@ -75,7 +75,8 @@ def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
 def as_array_frontend(
     op: Op, a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Value:
-    """The order of memory says whether a result is a view (`numbagraph.tracing.memory_layout`); there is one device."""
+    """Bind ``asarray``. The order of memory only decides whether a result is a view
+    (`numbagraph.tracing.memory_layout`), and there is only one device."""
     del order, like
     require_cpu(device)
     if copy is False and dtype is not None and getattr(a, "dtype", dtype) != canonical_dtype(dtype):
@@ -86,13 +87,13 @@ def as_array_frontend(
 
 
 def require_cpu(device: Any) -> None:
-    """What NumPy refuses."""
+    """Raise for a device that NumPy does not understand."""
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 
 def of_dtype(a: Any, dtype: Any = None, *_: Any, copy: Any = None, **__: Any) -> Any:
-    """What ``asarray`` gives back as it is."""
+    """Return the argument if ``asarray`` gives it back as it is; else None."""
     if copy:
         return None
     return a if dtype is None or getattr(a, "dtype", None) == canonical_dtype(dtype) else None
@@ -109,16 +110,17 @@ asarray = identity(
 
 
 def batch_with_first(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-    """The first operand, whose type the result has, gets the batch; the others meet it as those of elementwise ops."""
+    """Batch an op whose result has the type of its first operand: that operand gets the batch, and the others meet it
+    as in elementwise ops."""
     first, *_ = give_batch(inputs, batched)
     return op.bind(*align_batches([first, *inputs[1:]], [True, *batched[1:]]), **attrs)
 
 
 def with_derivative(name: str, vjp: Vjp, jnp: Callable[..., Any] = first, batch: Batch = batch_with_first) -> Op:
-    """Declare an op that gives its first operand, and has a derivative of its own by the others.
+    """Declare an op that gives its first operand, and has a derivative of its own by the other operands.
 
-    What was computed in a way that is right at special points, with masks, has the derivatives of the function that it
-    stands for: a mask's own derivative is 0 where it protects something.
+    A value that was computed in a way that is right at special points, with masks, then has the derivatives of the
+    function that it stands for: a mask's own derivative is 0 where it protects something.
     """
     hidden = Unsupported("it is part of other functions")
     return identity(name, broadcasting_vjp(vjp), jnp, batch, frontend=hidden, samples=lambda rng, dtype: [])
@@ -128,7 +130,7 @@ _differentiated_as = with_derivative("differentiated_as", lambda g, y, value, fo
 
 
 def differentiated_as(value: Value, form: Value) -> Value:
-    """A value that has the derivatives of another form of it. The form itself is not computed."""
+    """Return a value that has the derivatives of another form of it. The form itself is not computed."""
     return _differentiated_as.bind(value, form)
 
 
@@ -145,7 +147,8 @@ class GradientRule(Protocol):
 
 
 class Pick(Lowering):
-    """Every element is that of one of the inputs: ``result`` (an attribute) says of which."""
+    """The lowering of a choice: every element is that of one of the inputs, whose number is the attribute
+    ``result``."""
 
     def element(self, node: Node, index: Index) -> Element:
         return (yield node.inputs[node.attrs["result"]], index)
@@ -162,7 +165,7 @@ def ruled_reference(*inputs: Any, rule: GradientRule, result: int, results: int)
 def ruled_vjp(
     given: Mapping[int, Value], y: Value, *inputs: Value, rule: GradientRule, result: int, results: int
 ) -> tuple[Value | None, ...]:
-    """Nothing for the results that were computed; the user's rule for the arguments."""
+    """Return no cotangents for the results that were computed, and those of the user's rule for the arguments."""
     known = [given[number] if number in given else registry["zeros_like"](inputs[number]) for number in range(results)]
     return (*[None] * results, *rule.cotangents(inputs[results:], known))
 
@@ -196,10 +199,10 @@ with_rule = registry.register(
         zero_dim="array",
     )
 )
-"""One of several computed results (the first inputs), differentiated with respect to the arguments (the others) as a
-user's rule says."""
+"""One of several computed results (the first inputs), which is differentiated with respect to the arguments (the
+others) by a user's rule."""
 
 
 def identity_operand(node: Node) -> Value:
-    """What an op of this file returns."""
+    """Return the operand that an op of this file gives as its result."""
     return node.inputs[node.attrs.get("result", 0)]

@@ -31,7 +31,8 @@ gcd = elementwise(np.gcd, emit=integer_ops.gcd, vjp=DISCRETE, commutative=True, 
 lcm = elementwise(np.lcm, emit=integer_ops.lcm, vjp=DISCRETE, commutative=True, domain=(-6.0, 6.0), cost=45)
 
 LIMITS = np.iinfo(np.int64)
-"""Of 64-bit integers. Python's have none, so overflow is an error where they would be given."""
+"""The limits of 64-bit integers. Python's integers have none, so overflow is an error where one of these would be
+given."""
 
 
 def integers_only(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
@@ -67,7 +68,8 @@ def fits(name: str, function: Callable[[Any, Any], Any], operation: str) -> Op:
 
 
 def fits_in_jax(name: str, a: Any, b: Any) -> Any:
-    """The same with JAX, whose integers wrap: where a sum has, its sign is another than those of both operands."""
+    """Return whether a result fits, with JAX, whose integers wrap: where a sum has wrapped, its sign is another than
+    those of both operands."""
     jnp = load("jax.numpy:asarray")
     a, b = jnp(a), jnp(b)
     if name == "sum_fits":

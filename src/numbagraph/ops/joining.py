@@ -1,4 +1,4 @@
-"""Arrays put together from arrays, and taken apart."""
+"""Arrays joined from arrays, and arrays taken apart."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def concatenate_vjp(g: Value, y: Value, *values: Value, axis: int) -> tuple[Valu
 
 
 def as_sequence(arrays: Any) -> list[Value]:
-    """The arrays of a sequence, or along the first dimension of an array, when its length is static."""
+    """Return the arrays of a sequence, or those along the first dimension of an array, whose length must be static."""
     if isinstance(arrays, Value):
         return pieces_of(arrays)
     return [as_strong(each) for each in arrays]
@@ -94,14 +94,14 @@ def pieces_of(value: Value) -> list[Value]:
 
 
 def rows_joined(rows: Value, axis: int) -> Value:
-    """The arrays along the first dimension of one, joined along an axis of theirs (counted from the left)."""
+    """Join the arrays along the first dimension of an array, along an axis of theirs (counted from the left)."""
     shape = list(rows.shape[1:])
     shape[axis] = shapes.multiply(rows.shape[0], shape[axis])
     return reshape_value(move(rows, [0], [axis]), shape)
 
 
 def converted(values: Sequence[Value], dtype: Any, casting: Any) -> list[Value]:
-    """Arrays of one dtype: the one given, or the one that NumPy would give the result."""
+    """Return arrays in one dtype: the one given, or the one that NumPy would give the result."""
     common = common_dtype([kind_of(value) for value in values])
     wanted = canonical_dtype(common if dtype is None else dtype)
     if not all(np.can_cast(value.dtype, wanted, casting) for value in values):
@@ -138,7 +138,7 @@ def concatenate_frontend(
 
 
 def join(values: Sequence[Value], axis: int) -> Value:
-    """Arrays of one dtype and rank one after the other along an axis, counted from the right."""
+    """Join arrays of one dtype and rank along an axis, counted from the right."""
     return copy(values[0]) if len(values) == 1 else concatenate.bind(*values, axis=axis)
 
 
@@ -265,7 +265,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
 
 
 def repeated_by(value: Value, counts: Value, position: int) -> Value:
-    """Each element of a dimension as often as it has a count."""
+    """Repeat each element of a dimension as often as its count says."""
     if counts.ndim > 1 or counts.dtype.kind not in "iub":
         raise TypeError(f"repeats must be one integer, or one for each element, not {counts.type}")
     counts = broadcast_value(convert(counts, INT64), value.shape[position : position + 1])
@@ -305,14 +305,14 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
 
 
 def within(shift: Any, length: Extent) -> Any:
-    """A shift, without whole turns where it may be beyond any other integer."""
+    """Return a shift; an unsigned one, which may exceed all other integers, without whole turns."""
     if getattr(shift, "dtype", None) != UINT64:
         return shift
     return registry["remainder"](as_value(shift), convert(shapes.as_value(length), UINT64))
 
 
 def shifts_of(shift: Any, count: int) -> tuple[Any, ...]:
-    """Numbers by which an array is rolled along so many axes; all along the same axis are one."""
+    """Return the shifts by which an array is rolled along ``count`` axes; if all are along the same axis, their sum."""
     if isinstance(shift, (Value, np.ndarray)) and shift.ndim:
         if shift.ndim > 1:
             raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
@@ -330,7 +330,7 @@ def shifts_of(shift: Any, count: int) -> tuple[Any, ...]:
 
 
 def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:
-    """What is between positions along an axis (counted from the right)."""
+    """Return the parts of an array between positions along an axis (counted from the right)."""
     pairs = pairwise([0, *ends, None])
     return [index(value, (..., slice(start, stop), *[slice(None)] * (-axis - 1))) for start, stop in pairs]
 
@@ -363,7 +363,8 @@ def static_count(sections: Any) -> int:
 
 
 def split_evenly(value: Value, axis: int, indices_or_sections: Any) -> list[Value]:
-    """At the given positions, or into as many parts of one length, along an axis (counted from the right)."""
+    """Split an array at the given positions, or into as many parts of one length, along an axis (counted from the
+    right)."""
     if isinstance(indices_or_sections, (tuple, list, np.ndarray)):
         return cut_at(value, axis, indices_or_sections)
     sections = static_count(indices_or_sections)
@@ -429,7 +430,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def diff_end(end: Any, value: Value, axis: int) -> Value | None:
-    """What is put before or after an array: a number is repeated along the other axes."""
+    """Return the values that `diff` puts before or after an array: a number is repeated along the other axes."""
     if end is None:
         return None
     end = as_value(end)

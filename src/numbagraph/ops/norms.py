@@ -75,7 +75,8 @@ def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -
 
 
 def norm_of_order(value: Value, ord: Value, axes: tuple[int, ...], keepdims: bool) -> Value:
-    """Of an order that is known only when the program runs: of 0 and the infinities the formula has other limits."""
+    """Return the norm of an order that is known only at run time; for 0 and the infinities, the formula has other
+    limits."""
     if ord.ndim:
         raise TypeError(f"the order of a norm is one number, not {ord.type}")
     order = convert(ord, real_dtype(value.dtype)) if ord.type.weak else ord
@@ -88,14 +89,14 @@ def norm_of_order(value: Value, ord: Value, axes: tuple[int, ...], keepdims: boo
 
 
 def singular_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
-    """The largest singular value, the smallest, or the sum of all."""
+    """Return the largest singular value, the smallest, or the sum of all."""
     values = registry["svdvals"](move(value, [axis + value.ndim for axis in axes], [value.ndim - 2, value.ndim - 1]))
     found = sum(values, -1) if ord == "nuc" else max(values, -1, initial=0) if ord > 0 else min(values, -1)
     return expand_dims.bind(found, axes=tuple(sorted(axes))) if keepdims else found
 
 
 def extremum(sizes: Value, ord: float, axes: tuple[int, ...], keepdims: bool) -> Value:
-    """The largest size, which is 0 where there is none; or the smallest."""
+    """Return the largest size, which is 0 where there is none; or the smallest."""
     return max(sizes, axes, keepdims=keepdims, initial=0) if ord > 0 else min(sizes, axes, keepdims=keepdims)
 
 

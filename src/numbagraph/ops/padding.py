@@ -1,4 +1,4 @@
-"""Padding of arrays: by numbers, and by what is in them, that is their edges, reflections, statistics, and a ramp."""
+"""Padding of arrays: by numbers, or by values from the array: its edges, reflections, statistics, and a ramp."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from numbagraph.ops.shape import copy, squeeze_at
 Widths = list[tuple[Extent, Extent]]
 ODD = Keywords(reflect_type="odd")
 EVEN = "edge", "wrap", "reflect", "symmetric"
-"""Modes whose margins are elements of the array, unless they are mirrored on its edge."""
+"""Modes whose margins are elements of the array, unless ``reflect_type`` is "odd"."""
 
 
 def pad_widths(pad_width: Any, ndim: int) -> Widths:
-    """How much goes before and after each axis."""
+    """Return the widths of the margins before and after each axis."""
     pad_width = listed(pad_width)
     if isinstance(pad_width, dict):
         widths = [(0, 0)] * ndim
@@ -41,7 +41,7 @@ def pad_widths(pad_width: Any, ndim: int) -> Widths:
 
 
 def listed(widths: Any) -> Any:
-    """An array of widths as lists of them."""
+    """Return an array of widths as lists of them."""
     known = widths.data if isinstance(widths, Constant) else widths
     if isinstance(known, np.ndarray):
         return known.tolist()
@@ -51,7 +51,7 @@ def listed(widths: Any) -> Any:
 
 
 def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
-    """A number, a pair, or a pair for each axis, as NumPy reads them."""
+    """Return a pair for each axis, from a number, a pair, or a pair for each axis, as NumPy reads them."""
     if not isinstance(given, (tuple, list)):
         return [(given, given)] * ndim
     pairs = [tuple(each) if isinstance(each, (tuple, list)) else each for each in given]
@@ -114,7 +114,8 @@ def pad_evenly(value: Value, widths: Widths, fill: Any) -> Value:
 
 
 def surrounded(value: Value, widths: Widths, margins: Callable[[int, Sequence[int]], Value]) -> Value:
-    """An array with the margins that a function gives for each axis, which have those of some axes before it."""
+    """Return an array with the margins that a function gives for each axis; these span the margins of some axes before
+    it."""
     axes = [axis for axis, width in enumerate(widths) if width != (0, 0)]
     found = [margins(axis, axes[:number]) for number, axis in enumerate(axes)]
     places = tuple(axis - value.ndim for axis in axes)
@@ -128,15 +129,15 @@ def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
 
 
 def margin_number(fill: Any, dtype: np.dtype) -> Value:
-    """A number that `numpy.pad` writes. It makes an array of those of all margins first, and numbers out of that wrap
-    around in integers without a sign."""
+    """Return a number that `numpy.pad` writes. NumPy makes an array of the numbers of all margins first, and numbers
+    out of it wrap around in unsigned integers."""
     if dtype.kind == "u":
         fill = as_strong(fill) if isinstance(fill, Value) else np.asarray(fill)[()]
     return written(fill, dtype, alone=True)
 
 
 def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> Value:
-    """An array with margins, one axis after the other, as NumPy does it."""
+    """Return an array with margins, added along one axis after the other, as NumPy does it."""
     expected = {
         "edge": set(), "wrap": set(), "empty": set(), "linear_ramp": {"end_values"}, "maximum": {"stat_length"},
         "mean": {"stat_length"}, "median": {"stat_length"}, "minimum": {"stat_length"},
@@ -169,7 +170,7 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> 
 
 
 def repeated(value: Value, widths: Widths, mode: str) -> Value:
-    """An array with margins of elements that stand elsewhere in it."""
+    """Return an array with margins of elements that stand elsewhere in it."""
     for axis, width in enumerate(widths):
         require_some(value, axis - value.ndim, *width)
 
@@ -187,13 +188,13 @@ def repeated(value: Value, widths: Widths, mode: str) -> Value:
 
 
 def numbers_along(value: Value, axis: int, width: tuple[Extent, Extent]) -> Value:
-    """Those of the margins and of the elements: the first element has 0."""
+    """Return the numbers along an axis of the margins and the elements; the first element has 0."""
     before, after = width
     return iota(total([before, value.shape[axis], after])) - shapes.as_value(before)
 
 
 def margin(value: Value, axis: int, number: Value, mode: str, kind: str) -> Value:
-    """The elements at some numbers, which may lie outside of the array."""
+    """Return the elements at some numbers, which may lie outside of the array."""
     length = shapes.as_value(value.shape[axis])
     last = length - 1
     if mode in ("edge", "empty"):
@@ -210,7 +211,8 @@ def margin(value: Value, axis: int, number: Value, mode: str, kind: str) -> Valu
 
 
 def mirrored(value: Value, axis: int, number: Value, with_edge: bool) -> Value:
-    """Elements beyond an edge as far from it as their mirror images are, on the other side; beyond those again."""
+    """Return elements beyond an edge by odd reflection: each is as far from the value at the edge as its mirror image,
+    on the other side; beyond those, again."""
     if value.dtype == BOOL:
         raise TypeError("pad with reflect_type='odd' of booleans is not supported: pad x.astype(int)")
     length = shapes.as_value(value.shape[axis])
@@ -235,7 +237,7 @@ def mirrored(value: Value, axis: int, number: Value, with_edge: bool) -> Value:
 
 
 def require_some(value: Value, axis: int, before: Extent, after: Extent) -> None:
-    """An empty axis has nothing that a margin could be made of."""
+    """Require that an axis is not empty: an empty one has nothing that a margin could be made of."""
     some = shapes.compare("greater", value.shape[axis], 0)
     no_margins = shapes.compare("equal", shapes.add(before, after), 0)
     text = f"can't extend empty axis {axis + value.ndim} using modes other than 'constant' or 'empty'"
@@ -247,7 +249,7 @@ def clipped(number: Value, last: Value) -> Value:
 
 
 def ramped(value: Value, axis: int, widths: tuple[Extent, Extent], ends: tuple[Any, Any]) -> Value:
-    """Margins on a line from the edge to a number."""
+    """Return margins on a line from the edge to a number."""
     sides = []
     for width, end, first in zip(widths, ends, (True, False), strict=True):
         edge = narrow(value, axis, 0 if first else shapes.subtract(value.shape[axis], 1), 1)
@@ -258,7 +260,7 @@ def ramped(value: Value, axis: int, widths: tuple[Extent, Extent], ends: tuple[A
 
 
 def summarised(value: Value, axis: int, widths: tuple[Extent, Extent], mode: str, counts: tuple[Any, Any]) -> Value:
-    """Margins of a statistic of the elements next to them."""
+    """Return margins of a statistic of the elements next to them."""
     length, sides = value.shape[axis], []
     for width, count, first in zip(widths, counts, (True, False), strict=True):
         taken = length if count is None else shapes.minimum(as_length(count), length)

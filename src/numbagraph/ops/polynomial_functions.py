@@ -35,7 +35,8 @@ def vector(given: Any) -> Value:
 
 
 def polynomial_sum(name: str) -> Callable[..., Value]:
-    """By whole parts of one polynomial or the other, so that neither is copied behind zeros."""
+    """Return a function that combines two polynomials by whole parts of one or the other, so that neither is copied
+    behind zeros."""
     op = registry[name]
 
     def function(a1: Any, a2: Any) -> Value:
@@ -56,7 +57,7 @@ polysub = decomposition(np.polysub, samples=coefficients)(polynomial_sum("subtra
 
 
 def untrimmed(a1: Any, a2: Any) -> Any:
-    """`numpy.polymul`, but leading zeros stay: how many there are depends on the elements."""
+    """Return `numpy.polymul` with leading zeros left in place: their number depends on the elements."""
     return np.convolve(a1, a2)
 
 
@@ -77,7 +78,7 @@ def polyval(p: Any, x: Any) -> Value:
 
 
 def power_series(x: Value, series: Value) -> Value:
-    """The sum of powers, the lowest first, by Horner's scheme."""
+    """Return the sum of powers, the lowest first, by Horner's scheme."""
     length = shapes.resolve(series.shape[0])
     if not isinstance(length, int):
         raise TypeError("polyval: the number of coefficients must be known here: call NumPy's own function")
@@ -143,7 +144,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Value:
 
 
 def powers(columns: Value, count: int, increasing: bool) -> Value:
-    """The powers side by side, each the one before times the numbers."""
+    """Return the powers side by side, each the one before times the numbers."""
     found = [registry["ones_like"](columns)]
     for _ in range(count - 1):
         found.append(found[-1] * columns)

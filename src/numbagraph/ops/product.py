@@ -1,4 +1,4 @@
-"""The product of matrices, and what NumPy calls by the vectors in it."""
+"""The product of matrices, and NumPy's products of vectors and matrices that are written in it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.shape import expand_dims, permute, squeeze, transpose
 
 Flags = tuple[bool, bool]
-"""Of each operand, whether its last two dimensions stand in reverse."""
+"""For each operand, whether its last two dimensions are exchanged."""
 
 
 def matrix_extents(left: Value, right: Value, transposed: Flags) -> tuple[Extent, Extent, Extent, Extent]:
-    """The lengths ``m, k`` and ``k, n`` of the two matrices."""
+    """Return the lengths ``m, k`` and ``k, n`` of the two matrices."""
     (rows, inner), (other, columns) = (
         value.shape[-2:][::-1] if flag else value.shape[-2:]
         for value, flag in zip((left, right), transposed, strict=True)
@@ -59,7 +59,7 @@ def require_dimensions(name: str, values: Sequence[Value], needed: Sequence[int]
 
 
 def matrix_product(left: Value, right: Value, transposed: Flags = (False, False)) -> Value:
-    """The product of (stacks of) matrices: by BLAS, or by a loop nest where that is as good and fuses.
+    """Return the product of (stacks of) matrices: by BLAS, or by a loop nest where that is as good and fuses.
 
     One with a dimension of length 1 stays a product until rules have seen it (`numbagraph.rewrite.products`).
     """
@@ -81,14 +81,14 @@ def is_thin(left: Value, right: Value, transposed: Flags) -> bool:
 
 
 def as_stored(value: Value, transposed: bool) -> tuple[Value, bool]:
-    """The matrix behind a transposed one, which BLAS reads in place."""
+    """Return the matrix behind a transposed one, which BLAS reads in place, and its flag."""
     if isinstance(value, Node) and value.op is transpose and value.attrs["axes"] == (-1, -2):
         return value.inputs[0], not transposed
     return value, transposed
 
 
 def sum_of_products(left: Value, right: Value, transposed: Flags) -> Value:
-    """The same as a loop nest, whose innermost loop runs along memory."""
+    """Return a matrix product as a loop nest, whose innermost loop runs along memory."""
     rows, _, _, columns = matrix_extents(left, right, transposed)
     order = "mkn"
     if transposed[0] and shapes.resolve(columns) == 1:
@@ -105,12 +105,12 @@ def sum_of_products(left: Value, right: Value, transposed: Flags) -> Value:
 
 
 def total(value: Value, axes: tuple[int, ...]) -> Value:
-    """The sum in the dtype of the summands, as products have it: of truth values, whether any is true."""
+    """Return the sum in the dtype of the summands, as in products; for truth values, whether any is true."""
     return (reduction.any if value.dtype == BOOL else reduction.sum).bind(value, axes=axes)
 
 
 def aligned(value: Value, labels: str, order: str) -> Value:
-    """A matrix with its two dimensions, and one of length 1, in an order of three."""
+    """Return a matrix with its two dimensions, and one of length 1, in an order of three."""
     present = [label for label in order if label in labels]
     if present != list(labels):
         value = transposed_matrix(value)
@@ -161,7 +161,7 @@ install_operator("matmul", matmul)
 
 
 def vectors(*shapes_: tuple[int, ...]) -> Any:
-    """Samples of operands of these shapes."""
+    """Return samples of operands of these shapes."""
     return lambda rng, dtype: [tuple(draw(rng, dtype, shape) for shape in shapes_)]
 
 

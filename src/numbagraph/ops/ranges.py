@@ -22,20 +22,20 @@ LONGEST = 2**62
 
 
 def folded(value: Value) -> Value:
-    """A constant in place of what follows from constants alone."""
+    """Return a constant in place of a value that follows from constants alone, and any other value as it is."""
     if not all(isinstance(each, (Node, Constant)) for each in toposort([value])):
         return value
     return constant(np.asarray(evaluate_scalar(value, {}), value.dtype))
 
 
 def require(condition: Value, subject: str, error: type[Exception]) -> None:
-    """As `shapes.require`; what follows from constants is known now."""
+    """Require a condition at entry, or at once if it follows from constants."""
     known = folded(condition)
     shapes.require(bool(known.data) if isinstance(known, Constant) else known, subject, error)
 
 
 def require_fit(numbers: tuple[Value, Value], dtype: np.dtype, length: Extent) -> None:
-    """Require that the first two numbers of a range, as far as it has any, are integers of a dtype, as NumPy does."""
+    """Require that the first two numbers of a range, as far as it has any, fit into an integer dtype, as NumPy does."""
     limits = np.iinfo(dtype)
     for before, number in enumerate(numbers):
         if number.dtype == dtype:
@@ -67,7 +67,7 @@ def integer_range(start: Value, stop: Value, step: Value, dtype: np.dtype) -> Va
 
 
 def integer_length(start: Extent, stop: Extent, step: Extent) -> Extent:
-    """How many integers there are, required to be as many as there may be in an array."""
+    """Return the number of integers in a range, and require that an array may be as long."""
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         length = max(-((start - stop) // step), 0)
         shapes.require(length <= LONGEST, TOO_LONG, ValueError)
@@ -82,8 +82,8 @@ def integer_length(start: Extent, stop: Extent, step: Extent) -> Extent:
 
 
 def distant_length(start: Value, stop: Value, step: Value) -> tuple[Extent, Value]:
-    """How many integers there are, or the largest number where there are more, and whether they are as many as there
-    may be in an array. The distance is one of uint64, since it may be none of int64."""
+    """Return the number of integers in a range, or the largest number where there are more, and whether an array may be
+    as long. The distance is computed in uint64, since it may exceed int64."""
     is_up, where = step > 0, registry["where"]
     low, high = where(is_up, start, stop), where(is_up, stop, start)
     size = as_unsigned(where(is_up, step, -step))
@@ -101,7 +101,7 @@ def as_unsigned(number: Value) -> Value:
 
 
 def float_range(start: Value, stop: Value, step: Value, dtype: np.dtype) -> Value:
-    """``arange`` of floats: NumPy takes the distance of the first two elements for the step."""
+    """Return ``arange`` of floats, with the distance of the first two elements as the step, as in NumPy."""
     start, stop, step = map(widened, (start, stop, step))
     length = shapes.maximum(float_length(start, stop, step), 0)
     ends = start, folded(registry["add"](start, step))
@@ -114,7 +114,7 @@ def float_range(start: Value, stop: Value, step: Value, dtype: np.dtype) -> Valu
 
 
 def float_length(start: Value, stop: Value, step: Value) -> Extent:
-    """The quotient of distance and step, rounded up; one that underflows is a part of an element."""
+    """Return the quotient of distance and step, rounded up; a quotient that underflows counts as part of an element."""
     require(registry["not_equal"](step, 0), "arange with a step of 0", ZeroDivisionError)
     distance = distance_between(start, stop)
     count = registry["divide"](distance, step if step.dtype.kind == "f" else convert(step, FLOAT64))
@@ -127,13 +127,13 @@ def float_length(start: Value, stop: Value, step: Value) -> Extent:
 
 
 def widened(number: Value) -> Value:
-    """An integer as one of 64 bits."""
+    """Return an integer as one of 64 bits."""
     is_narrow = number.dtype.kind in "biu" and number.dtype != UINT64 and not number.type.weak
     return convert(number, INT64) if is_narrow else number
 
 
 def distance_between(start: Value, stop: Value) -> Value:
-    """``stop - start``; of integers as a float, but found exactly."""
+    """Return ``stop - start``; for integers as a float, but computed exactly."""
     stop, start = promote(ufunc_rule(np.subtract), (stop, start))
     if stop.dtype.kind not in "iu":
         return stop - start

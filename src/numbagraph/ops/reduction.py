@@ -19,14 +19,14 @@ from numbagraph.ops.shape import broadcast_to
 
 
 def accumulator_dtype(dtype: np.dtype) -> np.dtype:
-    """What NumPy accumulates sums and products in: integers at least as wide as the platform's."""
+    """Return the dtype in which NumPy accumulates sums and products: integers at least as wide as the platform's."""
     if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
         return INT64
     return np.dtype(np.uint64) if dtype.kind == "u" else dtype
 
 
 def lowest(dtype: np.dtype) -> Any:
-    """A number that no other of the dtype is less than."""
+    """Return a number that no other of the dtype is less than."""
     if dtype.kind == "c":
         return complex(-np.inf, -np.inf)
     if dtype.kind == "f":
@@ -47,7 +47,8 @@ def sum_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Val
 
 
 def prod_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Value]:
-    """Each element's cotangent is the product of all others: no division, so zeros are exact to every order."""
+    """Return the cotangent of the factors, by the product of all others for each element: there is no division, so
+    zeros are exact to every order."""
     cumprod, cotangent, partial = registry["cumprod"], g, x
     for axis in axes:
         before, after = (cumprod.bind(partial, axis=axis, reverse=each, exclusive=True) for each in (False, True))
@@ -57,7 +58,7 @@ def prod_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Va
 
 
 def extremum_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Value]:
-    """Elements that tie for the extremum share its cotangent."""
+    """Return the cotangent of the elements; those that tie for the extremum share it."""
     chosen = equal(x, y)
     count = sum(convert(chosen, real_dtype(x.dtype)), axis=axes, keepdims=True)
     return (where(chosen, g / count, 0.0),)

@@ -1,4 +1,4 @@
-"""Sums over what broadcasting has repeated, where that is known when lengths are."""
+"""Sums over the dimensions that broadcasting has repeated, where that is known only when lengths are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding to integers and to decimals. All are flat almost everywhere, so their cotangents are zero."""
+"""Rounding to integers and to decimals. The functions are flat almost everywhere, so their cotangents are zero."""
 
 from __future__ import annotations
 

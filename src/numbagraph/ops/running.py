@@ -24,7 +24,8 @@ def cumsum_vjp(g: Value, y: Value, x: Value, *, axis: int, reverse: bool, exclus
 
 
 def accumulated(g: Value, factor: Value, *, axis: int, reverse: bool, exclusive: bool) -> Value:
-    """The cotangent of the accumulator ``y`` of ``y[k] = factor[k] * y[k - 1] + ...``, of the cotangent of all results.
+    """Return the cotangent of the accumulator ``y`` of ``y[k] = factor[k] * y[k - 1] + ...``, from the cotangent of all
+    results.
 
     What reaches ``y[k]`` is ``c[k] = g[k] + factor[k + 1] * c[k + 1]``, or ``g[k + 1] + ...`` when it was stored late.
     """
@@ -40,7 +41,8 @@ def cumprod_vjp(g: Value, y: Value, x: Value, *, axis: int, reverse: bool, exclu
 
 
 def record_vjp(g: Value, record: Value, **along: Any) -> tuple[Value]:
-    """Each element that set a record takes the cotangents of all results for which the record stood."""
+    """Return the cotangent of the elements: each that set a record takes the cotangents of all results for which the
+    record stood."""
     stands = convert(~record, g.dtype)
     return (where(record, accumulated(g, stands, **along), 0.0),)
 

@@ -39,7 +39,7 @@ def cast_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 
 def cast_in_jax(a: Any, *, dtype: np.dtype, weak: bool = False) -> Any:
-    """JAX warns of dtypes that its configuration has not, where users ask for them: here nobody did."""
+    """Convert in JAX, without its warning of dtypes that its configuration lacks: the user did not ask JAX for them."""
     return load("jax.numpy:asarray")(a).astype(load("jax:dtypes").canonicalize_dtype(dtype))
 
 
@@ -118,7 +118,8 @@ def clip_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 
 def within(bound: Any, dtype: np.dtype, side: str) -> Any:
-    """A bound that is a Python integer; beyond all integers of the dtype, on its own side, it is the last of them."""
+    """Return a bound that is a Python integer as one of the dtype; beyond all integers of the dtype, on its own side,
+    it becomes the last of them."""
     if dtype.kind not in "iu":
         return bound
     end = int(np.iinfo(dtype).min if side == "maximum" else np.iinfo(dtype).max)

@@ -52,7 +52,7 @@ def expand_index(ndim: int, axes: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def expand_at(value: Value, positions: Sequence[int]) -> Value:
-    """``value`` with new dimensions of length 1 at these positions of the result's shape."""
+    """Return ``value`` with new dimensions of length 1 at these positions of the result's shape."""
     ndim = value.ndim + len(positions)
     return expand_dims.bind(value, axes=tuple(each - ndim for each in positions)) if positions else value
 
@@ -96,7 +96,7 @@ squeeze = view(
 
 
 def squeeze_at(value: Value, positions: Sequence[int]) -> Value:
-    """``value`` without these dimensions, which have length 1."""
+    """Return ``value`` without these dimensions, which have length 1."""
     axes = tuple(each - value.ndim for each in positions)
     if isinstance(value, Node) and value.op is expand_dims and value.attrs["axes"] == axes:
         return value.inputs[0]
@@ -109,7 +109,7 @@ def broadcast_to_type(value: Value, *sizes: Value, shape: tuple[int | None, ...]
 
 
 def broadcast_value(value: Value, target: Sequence[Extent]) -> Value:
-    """``value`` repeated to the shape ``target``."""
+    """Return ``value`` repeated to the shape ``target``."""
     if len(target) == value.ndim and all(map(shapes.same, value.shape, target)):
         return value
     subject = f"could not broadcast {shapes.shape_text(value.shape)} to {shapes.shape_text(target)}"
@@ -127,7 +127,7 @@ def broadcast_value(value: Value, target: Sequence[Extent]) -> Value:
 
 
 def broadcast_shape(array: Any, sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> tuple[int, ...]:
-    """The shape in numbers, with what batch dimensions the array has."""
+    """Return the target shape in numbers, with the batch dimensions that the array has."""
     return (*array.shape[: array.ndim - len(shape)], *shapes.join_extents(shape, sizes))
 
 
@@ -157,12 +157,12 @@ def transpose_index(node: Node, index: Index) -> Index:
 
 
 def full_order(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """A permutation of the last dimensions as one of all."""
+    """Return a permutation of the last dimensions as one of all."""
     return (*range(ndim - len(axes)), *(axis + ndim for axis in axes))
 
 
 def permute(value: Value, order: Sequence[int]) -> Value:
-    """``value`` with its dimensions (numbered from the left) in another order."""
+    """Return ``value`` with its dimensions (numbered from the left) in another order."""
     ndim = value.ndim
     if isinstance(value, Node) and value.op is transpose:
         inner = full_order(ndim, value.attrs["axes"])
@@ -212,7 +212,8 @@ def require_count(source: Sequence[Extent], target: Sequence[Extent], text: str)
 
 
 def require_product(extents: Sequence[Extent], text: str) -> None:
-    """Require that a product of lengths does not wrap around. It would be that of an array with fewer elements."""
+    """Require that a product of lengths does not wrap around, since it would then be that of an array with fewer
+    elements."""
     total: Extent = 1
     for extent in map(shapes.resolve, extents):
         following = shapes.multiply(total, extent)
@@ -224,7 +225,8 @@ def require_product(extents: Sequence[Extent], text: str) -> None:
 
 
 def size_of(value: Value) -> Extent:
-    """How many elements there are. Of an argument, there is memory for all of them."""
+    """Return the number of elements, and require that it does not wrap around; an argument has memory for all of its
+    elements."""
     if not isinstance(value, Input):
         require_product(value.shape, f"array is too big: of shape {shapes.shape_text(value.shape)}")
     return shapes.product(value.shape)
@@ -242,7 +244,8 @@ def reshape_type(value: Value, *sizes: Value, consumed: int, shape: tuple[int | 
 
 
 def reshape_index(node: Node, index: Index) -> Index:
-    """Through the linear index of each run of dimensions that holds the same elements before and after."""
+    """Return the operand's index through the linear index of each run of dimensions that holds the same elements before
+    and after."""
     kept = node.ndim - len(node.attrs["shape"])
     source, target = node.inputs[0].shape[kept:], node.shape[kept:]
     result: list[Scalar] = [literal(0)] * len(source)
@@ -255,7 +258,7 @@ def reshape_index(node: Node, index: Index) -> Index:
 
 
 def reshape_value(value: Value, target: Sequence[Extent]) -> Value:
-    """``value`` in another shape. Where only dimensions of length 1 come or go, no arithmetic is needed."""
+    """Return ``value`` in another shape. Where only dimensions of length 1 come or go, no arithmetic is needed."""
     if len(target) == value.ndim and all(map(shapes.same, value.shape, target)):
         return value
     ones = [axis for axis, extent in enumerate(value.shape) if shapes.resolve(extent) == 1]
@@ -269,7 +272,7 @@ def reshape_value(value: Value, target: Sequence[Extent]) -> Value:
 
 
 def complete_shape(value: Value, shape: Any) -> shapes.Shape:
-    """A shape that a user gave, with the length that -1 stands for."""
+    """Return a shape that a user gave, with the length that -1 stands for."""
     sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
     unknown = [axis for axis, size in enumerate(sizes) if not isinstance(size, Value) and size == -1]
     if len(unknown) > 1:
@@ -302,7 +305,8 @@ def reshape_frontend(op: Op, a: Any, shape: Any, order: str = "C", *, copy: bool
 
 
 def require_no_copy(value: Value, order: str, ndim: int) -> None:
-    """What NumPy copies where memory is as the trace has it; how arguments lie in memory is not known here."""
+    """Raise where NumPy would copy, for an array whose memory is as the trace has it. The layout of an argument's
+    memory is not known here."""
     is_other_order = order == "F" and value.ndim > 1 and ndim != value.ndim
     apart = isinstance(value, Node) and value.op.kind == "view" and value.op is not reshape and value.ndim > 1
     if is_other_order or apart:
@@ -350,7 +354,7 @@ copy = view(
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)],
     copies=True,
 )
-"""A new array where the elements are those of views: what NumPy copies may be assigned into."""
+"""A new array where the elements are those of views: an array that NumPy copies may be assigned into."""
 
 
 @decomposition(
@@ -365,7 +369,7 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: in
 
 
 def one_array(*shape: int) -> Any:
-    """Samples of one array of a shape."""
+    """Return samples of one array of a shape."""
     return lambda rng, dtype: [(draw(rng, dtype, shape),)]
 
 
@@ -379,7 +383,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
 
 
 def move(value: Value, source: Sequence[int], destination: Sequence[int]) -> Value:
-    """``value`` with some dimensions (counted from the left) at other positions, the rest in their order."""
+    """Return ``value`` with some dimensions (counted from the left) at other positions, the rest in their order."""
     order = [axis for axis in range(value.ndim) if axis not in source]
     for position, axis in sorted(zip(destination, source, strict=True)):
         order.insert(position, axis)
@@ -442,7 +446,7 @@ def ravel(a: Any, order: str = "C") -> Value:
 
 
 def at_least(value: Value, ndim: int) -> Value:
-    """``value`` with dimensions of length 1 added as ``atleast_1d`` and its kin do: 3-d puts one last."""
+    """Return ``value`` with dimensions of length 1 added as ``atleast_1d`` and its kin do: 3-d puts one last."""
     if ndim == 3 and value.ndim in (1, 2):
         return expand_at(value, (0, 2) if value.ndim == 1 else (2,))
     return expand_at(value, range(ndim - value.ndim))
@@ -463,7 +467,8 @@ atleast_3d = declare_at_least(np.atleast_3d, 3)
 
 
 def declare_arranged(reference: Any) -> Op:
-    """An array in an order of memory, which is the compiler's matter, of at least one dimension."""
+    """Declare a function that gives an array, of at least one dimension, in an order of memory, which is up to the
+    compiler here."""
 
     def arranged(a: Any, dtype: Any = None, *, like: Any = None) -> Value:
         return at_least(registry["asarray"](a, dtype, like=like), 1)

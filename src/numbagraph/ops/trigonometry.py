@@ -139,7 +139,8 @@ radians = elementwise(
 
 
 def sinc_vjp(g: Value, y: Value, x: Value) -> tuple[Value]:
-    """Near zero by the first terms of the series: the formula's two parts would cancel there."""
+    """Return the cotangent of `sinc`; near zero by the first terms of the series, since the formula's two parts would
+    cancel there."""
     near = absolute(x) < 0.1
     safe, series = where(near, 1.0, x), 1.0
     squared = x * x * math.pi**2

@@ -113,7 +113,7 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Value:
 
 
 def bytes_of(bits: Value, weights: np.ndarray) -> Value:
-    """Eight bits each. They are written out: a loop over them would stay one."""
+    """Return bytes of eight bits each. The bits are written out: a loop over them would remain one."""
     rows = reshape_value(bits, (*bits.shape[:-1], shapes.floor_divide(bits.shape[-1], 8), 8))
     return reduce(bitwise_or, [where(rows[..., k], weight, np.uint8(0)) for k, weight in enumerate(weights)])
 
@@ -155,7 +155,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
 
 
 def declare_position(reference: Any, op: Op, filler: Any) -> Op:
-    """Where the extremum of what is not NaN stands."""
+    """Declare the position of the extremum of what is not NaN."""
     samples = with_gaps(lambda rng, dtype: reduction_samples(np.argmax, rng, dtype))
 
     @decomposition(reference, samples=samples, scalar=True)

@@ -74,7 +74,7 @@ def path_between(outputs: Iterable[Value], active: set[Value]) -> list[Node]:
 
 
 def reached(outputs: Iterable[Value], points: Iterable[Value]) -> set[Value]:
-    """Those of some values from which a way through differentiable values leads to ``outputs``."""
+    """Return the values among ``points`` from which a path through differentiable values leads to ``outputs``."""
     wanted, found, seen = set(points), set[Value](), set[Value]()
     stack = list(outputs)
     while stack and len(found) < len(wanted):
@@ -92,9 +92,9 @@ def reached(outputs: Iterable[Value], points: Iterable[Value]) -> set[Value]:
 def pull_back(
     node: Node, given: Value | Mapping[int, Value], active: set[Value], points: Collection[Value]
 ) -> list[tuple[Value, Value]]:
-    """The active inputs of a node that have a cotangent, each with it, given the node's own.
+    """Return the active inputs of a node that have a cotangent, each with it, given the node's own cotangent.
 
-    In place of a product that a logarithm is taken of there are its factors.
+    Where the node takes the logarithm of a product, the factors of the product stand in its place.
     """
     with at_source(node.source):
         try:
@@ -128,7 +128,8 @@ def fit(cotangent: object, value: Value, what: str) -> Value:
 
 
 def with_shape(cotangent: Value, value: Value, what: str) -> Value:
-    """A cotangent that has the shape of a value, which may only turn out at entry, as one that is known to have it."""
+    """Return the cotangent with the shape of ``value``; where the two shapes may differ, require at entry that they
+    agree."""
     if cotangent.ndim == value.ndim and all(map(shapes.same, cotangent.shape, value.shape)):
         return cotangent
     subject = (
@@ -159,7 +160,8 @@ def sum_of(one: Value, other: Value) -> Value:
 
 
 def require_closed(node: Node, inputs: Iterable[Value]) -> None:
-    """A user's rule gives cotangents for arguments only: through other ways, a derivative would be lost silently."""
+    """Raise if the backward rule of a user uses a value that is being differentiated and is no argument: such a rule
+    gives cotangents for arguments only, and the rest of the derivative would be lost silently."""
     count = node.op.computed(node)
     if not count:
         return
@@ -182,7 +184,8 @@ class Calls:
                 self.first.setdefault(call_of(node), node)
 
     def collect(self, node: Node, given: Value | None) -> dict[int, Value] | None:
-        """Note a result's cotangent; at the last of the call's results (backwards), give those of all."""
+        """Note the cotangent of one result. At the last of the call's results (backwards), return those of all
+        results."""
         call = call_of(node)
         collected = self.given.setdefault(call, {})
         if given is not None:
@@ -191,7 +194,8 @@ class Calls:
 
 
 def without_seeds(transposed: Sequence[Value], _outputs: Sequence[Value], seeds: Sequence[Value]) -> list[Value] | None:
-    """A transpose, if it is not computed from the ``seeds`` that it is the transpose by."""
+    """Return the transposed derivative if it does not depend on ``seeds``, the cotangents that it was taken by; else
+    None."""
     return list(transposed) if set(toposort(transposed)).isdisjoint(seeds) else None
 
 

@@ -65,13 +65,14 @@ def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:
 
 
 def batch_guards(guards: Sequence[Guard], batched_inputs: Mapping[Value, Value], size: Extent) -> list[Guard]:
-    """What guards of one element are for a whole batch: each must hold for all elements."""
+    """Return the guards of a whole batch, given the guards of one element: each must hold for all elements."""
     found = iter(batch(guard_values(guards), batched_inputs, size))
     return [for_all(guard, list(islice(found, 1 + len(guard.arguments)))) for guard in guards]
 
 
 def for_all(guard: Guard, values: Sequence[Batched]) -> Guard:
-    """A guard whose condition and arguments have become ``values``."""
+    """Return the guard with ``values`` as its condition and its arguments; a batched condition must hold for all
+    elements."""
     conditions, *arguments = (value for value, _ in values)
     is_batched = tuple(flag for _, flag in values)
     condition = registry["all"](conditions) if is_batched[0] else conditions
@@ -86,11 +87,11 @@ def for_all(guard: Guard, values: Sequence[Batched]) -> Guard:
 
 
 class FailureOfElement(Struct):
-    """Makes the error of the first element of a batch for which a condition does not hold."""
+    """A function that makes the error of the first element of a batch for which a condition does not hold."""
 
     failure: Callable[..., Exception]
     is_batched: tuple[bool, ...]
-    """Of the condition and of each argument."""
+    """For the condition, and for each argument: whether it has the batch dimension."""
 
     def __call__(self, condition: Any, *arguments: Any) -> Exception:
         number = int(np.argmin(condition)) if self.is_batched[0] else 0

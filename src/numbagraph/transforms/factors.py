@@ -29,11 +29,11 @@ SELECTIONS: dict[str, slice] = {
     "concatenate": slice(None),
     "where": slice(1, 3),
 }
-"""Ops whose elements are elements of some of their operands, and which these are."""
+"""Ops whose elements are elements of some of their operands, with the slice of these operands."""
 
 DEEPEST = 12
-"""So many ops deep an operand is taken apart: else, factors of running products would grow with the square of their
-number."""
+"""The number of nested ops down to which an operand is taken apart. Without a limit, the factors of running products
+would grow with the square of their number."""
 
 
 class Factor(Struct):
@@ -42,7 +42,7 @@ class Factor(Struct):
     value: Value
     exponent: float = 1.0
     way: tuple[tuple[Node, int], ...] = ()
-    """Selections through which its elements come into the product, and the operand of each, the nearest one first."""
+    """Selections through which the elements come into the product, and the operand of each, the nearest one first."""
 
     def operands(self) -> list[Factor]:
         """The factors of a factor that is a product."""
@@ -61,13 +61,14 @@ class Factor(Struct):
         return found
 
     def sources(self) -> list[Factor]:
-        """What the elements of a factor are selected from."""
+        """Return the operands from which the elements of a factor are selected, as factors."""
         node = self.value
         assert isinstance(node, Node)
         return [Factor(node.inputs[each], self.exponent, (*self.way, (node, each))) for each in places_of(node)]
 
     def cotangent(self, g: Value, node: Node, place: int) -> Value:
-        """Its cotangent, given that of a node that takes the logarithm of the product."""
+        """Return the cotangent of the factor, given the cotangent ``g`` of a node that takes the logarithm of the
+        product."""
         value, passed = self.value, []
         for selection, number in reversed(self.way):
             inputs = of_one(selection, number, value)
@@ -87,8 +88,8 @@ def places_of(selection: Node) -> range:
 
 
 def of_one(selection: Node, place: int, value: Value) -> tuple[Value, ...]:
-    """The inputs of a selection, with a value as one of its operands. What else it selects from is 1: it gives nothing
-    to the cotangent of this operand, and must not make a NaN of that, as a 0 would in forward mode."""
+    """Return the inputs of a selection, with ``value`` as one of its operands. The other operands that it selects from
+    become 1: they give nothing to the cotangent of this operand, and a 0 would make a NaN of it in forward mode."""
     others = set(places_of(selection)) - {place}
     inputs = [registry["ones_like"](each) if number in others else each for number, each in enumerate(selection.inputs)]
     inputs[place] = value
@@ -100,7 +101,8 @@ def with_input(node: Node, place: int, value: Value) -> tuple[Value, ...]:
 
 
 def taken_apart(factor: Factor, active: Collection[Value], points: Collection[Value], depth: int) -> list[Factor]:
-    """The factors that a factor consists of and that change with active values: itself, if there is no product in it.
+    """Return the factors that a factor consists of and that change with active values: itself, if there is no product
+    in it.
 
     Points of the derivative are whole.
     """

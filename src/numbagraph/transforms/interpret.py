@@ -23,11 +23,11 @@ T = TypeVar("T")
 _ARITHMETIC = re.compile(r"\b(add|subtract|multiply|floor_divide|maximum|minimum)\((-?\d+), (-?\d+)\)")
 MOST_BYTES = 2**63
 CALLED_BACK = "  in the callback "
-"""How notes begin that errors of functions have which were called back."""
+"""The beginning of the note that is added to an error of a function which compiled code called back."""
 EXACT = {"add": operator.add, "multiply": operator.mul}
 Look = Callable[[Graph, Sequence[Any], Sequence[Any]], None]
 Environment = dict[Value, Any]
-"""What values stand for; to begin with, the inputs and the lengths of their dimensions."""
+"""The data of values. At first, it holds the inputs and the lengths of their dimensions."""
 
 
 def interpret(
@@ -36,10 +36,10 @@ def interpret(
     leaf: Callable[[Value], T],
     apply: Callable[[Node, list[T]], T],
 ) -> list[T]:
-    """What ``outputs`` stand for, in dependency order and without recursion.
+    """Evaluate ``outputs`` in dependency order and without recursion, and return their data.
 
-    ``leaf`` says what a value without inputs stands for, ``apply`` what a node does, given what its inputs stand for.
-    Neither is asked for values that are in ``environment``. What is not needed any more is taken out of it again, so
+    ``leaf`` gives the data of a value without inputs, ``apply`` those of a node, given the data of its inputs. Neither
+    is called for values that are in ``environment``. Data that are not needed any more are taken out of it again, so
     that large arrays do not pile up.
     """
     outputs = list(outputs)
@@ -108,7 +108,8 @@ effects = Effects()
 
 
 class Regions(threading.local):
-    """Who looks at each run of a region, with what it was given and gives. Not at those inside of it."""
+    """The function that looks at each run of a region on this thread, with its arguments and results. It does not look
+    at regions inside of that region."""
 
     look: Look | None = None
 
@@ -125,7 +126,8 @@ regions = Regions()
 
 
 def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[Any]:
-    """Where native code failed a check: NumPy's interpreter runs into the same trouble, and says where.
+    """Run the graph with NumPy after native code failed a check: NumPy's interpreter meets the same fault, and says
+    where.
 
     Whether a matrix is singular or a condition holds may be a matter of rounding, and lengths may be too long for BLAS.
     So where NumPy finds no fault its results count.
@@ -180,14 +182,14 @@ def bind(graph: Graph, arrays: Sequence[Any]) -> Environment:
 
 
 def weak_data(value: Value, data: object) -> Any:
-    """A weak value as the Python scalar that it is; the data of others as they are."""
+    """Return a weak value as a Python scalar, and the data of any other value as they are."""
     kind = python_type(value.type)
     known = isinstance(data, (np.ndarray, np.generic, int, float, complex)) and not np.ndim(data)  # of a batch: many
     return kind(data) if kind is not None and known else data
 
 
 def leaf_data(value: Value, environment: Environment) -> Any:
-    """What a constant or a length stands for."""
+    """Return the data of a constant, or the number that a length is."""
     if isinstance(value, Constant):
         return weak_data(value, value.data)
     if isinstance(value, Dim):
@@ -207,7 +209,7 @@ def length_of(extent: Extent, environment: Environment) -> int:
 
 
 def evaluate_scalar(value: Value, environment: Environment) -> Any:
-    """A value that depends on lengths and rank-0 inputs alone."""
+    """Evaluate a value that depends on lengths and rank-0 inputs alone."""
     (result,) = interpret([value], dict(environment), lambda leaf: leaf_data(leaf, environment), apply_reference)
     return result
 
@@ -222,10 +224,10 @@ class Evaluation:
         self.check = check
         self.calls = Calls(graph)
         self.pending: dict[Value, Guard] = {}
-        """Those that are checked as soon as their conditions are known."""
+        """Guards that are checked as soon as their conditions are known."""
 
     def results(self) -> list[Any]:
-        """The outputs."""
+        """Check what can be checked at entry, run the graph, and return its outputs."""
         self.check_entry()
         return self.run([*self.pending, *self.graph.outputs])[len(self.pending) :]
 
@@ -256,7 +258,7 @@ class Evaluation:
         return result
 
     def failure(self, guard: Guard) -> Exception:
-        """The error of a condition that does not hold."""
+        """Return the error of a guard whose condition does not hold."""
         if guard.failure is None:
             return guard.error(requirement(guard.subject, guard.source, self.environment))
         with effects.suppressed():  # they have taken place
@@ -268,7 +270,8 @@ class Evaluation:
 
 
 class Calls:
-    """The results of loops, branches and calls of Python: all that are wanted of one are computed together."""
+    """The results of loops, branches and calls of Python functions. All results of one call that are wanted are
+    computed together."""
 
     def __init__(self, graph: Graph) -> None:
         self.wanted: dict[Any, list[int]] = {}
@@ -285,7 +288,7 @@ class Calls:
         return weak_data(node, self.of_call(node, operands, lower.evaluate))
 
     def of_call(self, node: Node, operands: list[Any], compute: Callable[..., Sequence[Any]]) -> Any:
-        """One of the results of a call; the others are kept for when they are asked for."""
+        """Return one of the results of a call; keep the others until they are asked for."""
         call, attrs = call_of(node), node.attrs
         result = attrs.pop("result")
         if result not in self.found.get(call, ()):
@@ -296,7 +299,8 @@ class Calls:
 
 
 def call_of(node: Node) -> Any:
-    """What the nodes have in common that are results of one call."""
+    """Return a key that is equal for the nodes which are results of one call: the op, its inputs and the other
+    attributes."""
     return node.op, node.inputs, tuple(item for item in node.attributes if item[0] != "result")
 
 
@@ -308,7 +312,7 @@ def apply_reference(node: Node, operands: list[Any]) -> Any:
 
 
 def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
-    """The same kind of error, with the operation, its operands and the user's line in the message."""
+    """Return an error of the same kind, with the operation, its operands and the user's line in the message."""
     return extended(error, place_of(node, operands))
 
 
@@ -318,7 +322,7 @@ def place_of(node: Node, operands: Sequence[Any]) -> str:
 
 
 class saying:
-    """A context: errors that leave it say more in their messages, such as where they arose."""
+    """A context that adds text to the message of an error which leaves it, such as the place where it arose."""
 
     __slots__ = ("text",)
 
@@ -336,8 +340,8 @@ class saying:
 
 
 def extended(error: Exception, text: str) -> Exception:
-    """The same kind of error, with more in its message. Of one that a function raises itself, whose arguments are the
-    user's, the very error, with a note."""
+    """Return an error of the same kind, with ``text`` added to its message. An error that a function raises itself has
+    arguments of the user's: it is returned as it is, with a note."""
     if getattr(error, "__notes__", ()):
         error.add_note(f"  {text}")
         return error
@@ -349,7 +353,7 @@ def extended(error: Exception, text: str) -> Exception:
 
 
 def note_callback(error: BaseException, name: str, source: Source | None) -> None:
-    """Say of an error of a function that compiled code called, where that was."""
+    """Add to an error of a function that compiled code called back a note that says where the call was."""
     error.add_note(f"{CALLED_BACK}{name}\n  at {source}")
 
 
@@ -365,7 +369,8 @@ def check_entry(graph: Graph, environment: Environment, unknown: Collection[Valu
 
 
 def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
-    """Raise where an array would have more bytes than there are addresses: NumPy would first make what comes before."""
+    """Raise if an array would have more bytes than there are addresses: NumPy would first compute the arrays before
+    it."""
     environment = bind(graph, arrays)
     evaluation = Evaluation(graph, environment)
     evaluation.check_entry()
@@ -384,7 +389,8 @@ def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
 
 
 def exact_length(extent: Extent, environment: Environment) -> int:
-    """A length, as a number of Python's; the sum or product that it follows from, if that has wrapped."""
+    """Return a length as a Python int; if the sum or product that it follows from has wrapped, the true value of
+    that."""
     extent = shapes.resolve(extent)
     for value in toposort([extent], known=environment) if isinstance(extent, Node) else ():
         if not isinstance(value, Node) or value.op.name not in EXACT or value.ndim:
@@ -397,7 +403,7 @@ def exact_length(extent: Extent, environment: Environment) -> int:
 
 
 def requirement(subject: str, source: Source | None, environment: Environment) -> str:
-    """What was required, with numbers for the symbolic lengths in it, and where."""
+    """Return the text of a requirement, with numbers in place of its symbolic lengths, and with its source."""
     lengths = {value.name: length for value, length in environment.items() if isinstance(value, Dim)}
     for name in sorted(lengths, key=len, reverse=True):
         subject = subject.replace(name, str(lengths[name]))
@@ -408,7 +414,7 @@ def requirement(subject: str, source: Source | None, environment: Environment) -
 
 
 def computed(match: re.Match[str]) -> str:
-    """The number that an operation on two numbers in a text is, such as "add(3, 4)"."""
+    """Return the result of an operation on two numbers that stands in a text, such as "add(3, 4)"."""
     return str(getattr(np, match[1])(int(match[2]), int(match[3])))
 
 

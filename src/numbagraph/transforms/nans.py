@@ -1,4 +1,4 @@
-"""Which operation of a graph first made a NaN of operands that have none.
+"""The search for the operation of a graph that first made a NaN of operands that have none.
 
 The graph is run with NumPy, and the way of the NaN is followed back from the results. Through elementwise operations
 that is done element by element, so what `where` does not choose is not looked at. A loop or a branch that made it is
@@ -28,7 +28,7 @@ from numbagraph.transforms.interpret import (
 
 
 def faults(array: Any, infs: bool) -> np.ndarray | None:
-    """Where an array has NaN, or also infinities; None if nowhere."""
+    """Return a mask of the NaNs of an array, or also of its infinities; None if it has none."""
     array = np.asarray(array)
     if array.dtype.kind not in "fc":
         return None
@@ -59,7 +59,8 @@ class Followed(Evaluation):
         return self.note(node, super().apply(node, operands))
 
     def first_maker(self) -> Node | None:
-        """The first value with a fault that comes from none of its operands, of those whose faults are in results."""
+        """Return the first value with a fault that comes from none of its operands, of those whose faults are in
+        results."""
         makers, seen = set(), set()
         stack = [each for each in self.graph.outputs if each in self.faults]
         while stack:
@@ -144,7 +145,8 @@ def look_inside(node: Node, operands: Sequence[Any], infs: bool) -> None:
 
 
 def made(node: Node, operands: Sequence[Any], new: np.ndarray, infs: bool) -> str:
-    """What an operation has made of what."""
+    """Describe the fault that an operation has made, with its operands; of an elementwise one, the first faulty
+    element."""
     place = tuple(map(int, np.argwhere(new)[0])) if new.ndim else ()
     given = [describe(each) for each in operands]
     if is_elementwise(node):

@@ -1,4 +1,4 @@
-"""Loops over a batch: the same is done with each element, of which an operand may have one for all."""
+"""Loops over a batch, which call a function for each element; an operand may have one element for all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def product(emitter: Emitter, factors: Sequence[ir.Value]) -> ir.Value:
 
 
 def batch_steps(emitter: Emitter, own: Extents, batch: Extents, size: ir.Value) -> list[ir.Value]:
-    """How far an operand's element, of a size, is from the next along each batch dimension; 0 where it is repeated."""
+    """Return the distance in memory of an operand's elements, which have a size, along each batch dimension; 0 where
+    the element is repeated."""
     builder, zero = emitter.builder, ir.Constant(I64, 0)
     steps: list[ir.Value] = [zero] * (len(batch) - len(own))
     for number, extent in enumerate(own):
@@ -34,7 +35,7 @@ def laid_out(
     extents: Sequence[Extents],
     dtypes: Sequence[np.dtype],
 ) -> tuple[dict[str, ir.Value], Extents, list[list[ir.Value]]]:
-    """The lengths of the core dimensions, the batch, and the steps of operands, results, and scratch memory.
+    """Return the lengths of the core dimensions, the batch, and the steps of operands, results, and scratch memory.
 
     ``names`` are those of the core dimensions of ``inputs`` operands and then of the results. Results that are wanted
     have all dimensions of the batch; scratch memory, which comes last, has none.
@@ -61,7 +62,8 @@ def for_each(
     addresses: Sequence[ir.Value],
     call: Callable[..., ir.Value | None],
 ) -> ir.Value:
-    """Call on the addresses of each element of a batch, ``steps`` bytes apart; whether any call has failed."""
+    """Call ``call`` on the addresses of each element of a batch, ``steps`` bytes apart, and return whether any call has
+    failed."""
     builder = emitter.builder
     if not batch:
         return call(*addresses) or ir.Constant(I1, 0)
@@ -80,8 +82,8 @@ def for_each(
 def together(
     emitter: Emitter, batch: Extents, steps: Sequence[Sequence[ir.Value]]
 ) -> tuple[Extents, list[list[ir.Value]]]:
-    """The same batch with a last dimension that is as long as can be: it takes in those before, as far as the elements
-    of all operands follow each other at the same distance."""
+    """Merge batch dimensions into a last one that is as long as possible: as far as the elements of all operands follow
+    each other at equal distances. The merged dimensions get the length 1."""
     builder, one = emitter.builder, ir.Constant(I64, 1)
     *outer, length = batch
     last = [own[-1] for own in steps]
@@ -105,9 +107,9 @@ def for_each_block(
     width: int,
     call: Callable[..., ir.Value],
 ) -> ir.Value:
-    """Call for ``width`` elements at a time: on the address of the first of each operand, how far the others are
-    behind, and the number of the last one. What is left at the end is done together with some that were done before.
-    """
+    """Call for ``width`` elements at a time: on the addresses of the first element of each operand, the offsets of the
+    others, and the number of the last one. The elements that are left at the end are done together with some that were
+    done before."""
     builder, length = emitter.builder, batch[-1]
     last_steps = [own[-1] for own in steps]
     rest = builder.sub(length, ir.Constant(I64, width))

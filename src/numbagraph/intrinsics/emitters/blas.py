@@ -1,4 +1,4 @@
-"""Products of matrices: of large ones by SciPy's BLAS."""
+"""Products of matrices: of large ones by SciPy's BLAS, of small ones by vector code."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def matmul(
     *,
     transposed: tuple[bool, bool],
 ) -> ir.Value:
-    """``(..., m, k), (..., k, n) -> (..., m, n)``; ``transposed`` says whose last two dimensions stand in reverse.
+    """Emit ``(..., m, k), (..., k, n) -> (..., m, n)``; ``transposed`` says whose last two dimensions are exchanged.
 
-    Gives whether that has failed.
+    Return whether that has failed.
     """
     *batch, rows, columns = extents[2]
     if dtypes[0].kind != "f" or not (batch or has_small_product(emitter, transposed)):
@@ -48,7 +48,7 @@ def of_two(
     dtypes: Sequence[np.dtype],
     transposed: tuple[bool, bool],
 ) -> ir.Value:
-    """The same without a batch."""
+    """Emit the product of two matrices without a batch, and return whether that has failed."""
     rows, columns = extents[2]
     lengths = rows, extents[0][-2 if transposed[0] else -1], columns
 
@@ -67,9 +67,9 @@ def by_blas(
     dtypes: Sequence[np.dtype],
     transposed: tuple[bool, bool],
 ) -> ir.Value:
-    """The same for matrices of any size that BLAS has integers for; whether there are none.
+    """Emit the product of matrices of any size whose lengths fit into BLAS's integers, and return whether they do not.
 
-    BLAS counts along columns: to it, each of our matrices is its transpose, and it computes right times left.
+    BLAS counts along columns: it sees each matrix as its transpose, so it computes right times left.
     """
     *left_batch, first, second = extents[0]
     *right_batch, _, _ = extents[1]
@@ -95,7 +95,7 @@ def by_blas(
 
 
 class Gemm:
-    """Calls of BLAS that differ in their addresses only."""
+    """Calls of BLAS that differ only in their addresses."""
 
     def __init__(
         self, emitter: Emitter, dtype: np.dtype, transposed: tuple[bool, bool], m: ir.Value, k: ir.Value, n: ir.Value
@@ -113,8 +113,8 @@ class Gemm:
 
 
 class Syrk:
-    """Products of a matrix and itself, of which one is transposed: half of a symmetric matrix, and the other half is a
-    copy."""
+    """Products of a matrix with itself, of which one is transposed: half of a symmetric matrix is computed, and the
+    other half is a copy."""
 
     def __init__(self, emitter: Emitter, dtype: np.dtype, first: bool, n: ir.Value, k: ir.Value) -> None:
         self.fortran, self.code = Fortran(emitter, dtype), Code(emitter, dtype)

@@ -1,4 +1,4 @@
-"""What a mask selects, or its positions, side by side: no branch depends on an element."""
+"""The elements that a mask selects, or their positions, side by side. No branch depends on an element."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FLAGS = np.dtype(np.uint8)
 
 
 Load = Callable[[Index, int], ir.Value]
-"""What is at a position and behind it, as a vector of so many lanes."""
+"""``load(index, lanes)``: the elements at a position and behind it, as a vector of ``lanes`` lanes."""
 
 
 def true_positions(element: Element) -> None:
-    """As many positions as there is room for; zeros where fewer elements are true."""
+    """Write as many positions of true elements as there is room for; zeros if there are fewer."""
     builder = element.builder
 
     def numbers(k: Index, width: int) -> ir.Value:
@@ -32,13 +32,14 @@ def true_positions(element: Element) -> None:
 
 
 def true_elements(element: Element) -> None:
-    """As many elements as there is room for; zeros where fewer are true."""
+    """Write as many elements as there is room for; zeros if fewer are true."""
     dtype = FLAGS if element.dtypes[0] == BOOL else element.dtypes[0]
     compacted(element, element.operands[1], Row.at(element, element.operands[0], dtype).load, dtype)
 
 
 def compacted(element: Element, mask: ir.Value, load: Load, dtype: np.dtype) -> None:
-    """As many elements at a time as one instruction compresses, while there is room for as many; then one by one."""
+    """Write elements, as many at a time as one instruction compresses while there is room for as many, then one by
+    one."""
     builder, emitter, code = element.builder, element.emitter, element.code
     flags, found = Row.at(element, mask, FLAGS), Row.at(element, element.results[0], dtype)
     n, m = element["n"], element["m"]

@@ -32,7 +32,7 @@ def multiply(x: Complex, y: Complex) -> Complex:
 
 
 def divide(x: Complex, y: Complex) -> Complex:
-    """Smith's algorithm; a division by zero divides each part by zero."""
+    """Divide by Smith's algorithm; a division by zero divides each part by zero."""
     wide = magnitude(y.real) >= magnitude(y.imag)
     large, small = wide.where(y.real, y.imag), wide.where(y.imag, y.real)
     ratio = small / large
@@ -59,7 +59,7 @@ def absolute(emitter: Emitter, x: Operand) -> ir.Value:
 
 
 def sign(x: Complex) -> Complex:
-    """``x / abs(x)``; the direction of infinity is 1, -1, i or -i when only one part is infinite."""
+    """Return ``x / abs(x)``; the direction of infinity is 1, -1, i or -i when only one part is infinite."""
     size = _hypot(x.real, x.imag)
     infinite = size.equals(float("inf"))
     zero = size.equals(0.0)
@@ -80,7 +80,7 @@ def _infinite_sign(x: Complex) -> Complex:
 
 
 def compare(predicate: str) -> Callable[[Complex, Complex], Number]:
-    """Equality, or lexical order: by the real parts, then by the imaginary ones. NaN is not ordered."""
+    """Compare for equality, or in lexical order: by the real parts, then by the imaginary ones. NaN is not ordered."""
 
     def equality(x: Complex, y: Complex) -> Number:
         if predicate == "==":
@@ -109,7 +109,8 @@ def extremum_ignoring_nan(predicate: str) -> Callable[[Complex, Complex], Comple
 
 
 def _exponential(x: Complex) -> Complex:
-    """As in the C library. Where the exponential of the real part is too large, parts of the result need not be."""
+    """Return the exponential as in the C library. Where the exponential of the real part is too large, parts of the
+    result need not be."""
     limit, half = by_format(x.real, 700.0, 80.0), by_format(x.real, 400.0, 55.0)
     large = x.real > limit
     size = _exp(large.where(x.real - 2.0 * half, x.real))
@@ -122,7 +123,8 @@ def _exponential(x: Complex) -> Complex:
 
 
 def exp(emitter: Emitter, x: Operand) -> ir.Value:
-    """In loops by a formula, which LLVM makes vectors of. One number alone is faster in the C library."""
+    """Emit an exponential: in loops a formula, which LLVM makes vectors of; for one number a call of the C library,
+    which is faster then."""
     return (libm.complex_("exp") if emitter.inlining is None else formula(_exponential))(emitter, x)
 
 
@@ -141,7 +143,7 @@ def _times(x: Complex, factor: float) -> Complex:
 
 
 def log_to_base(factor: float) -> Emit:
-    """A logarithm to another base, ``factor`` being that of e."""
+    """Return a logarithm to another base; ``factor`` is that of e."""
 
     def emit(emitter: Emitter, x: Operand) -> ir.Value:
         return unwrap(emitter, _times(wrap(emitter, Operand(log(emitter, x), x.dtype)), factor))
@@ -165,7 +167,7 @@ def sinc(emitter: Emitter, x: Operand) -> ir.Value:
 
 
 def power(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """Integer exponents below 100 by multiplication, as NumPy does; all others by the C library."""
+    """Return a power: integer exponents below 100 by multiplication, as in NumPy; all others by the C library."""
     return emitter.define("power", _power, x, y)
 
 
@@ -187,7 +189,7 @@ def _power(emitter: Emitter, base: Operand, exponent: Operand) -> ir.Value:
 
 
 def _integer_power(emitter: Emitter, x: Complex, exponent: Number) -> Complex:
-    """By repeated squaring."""
+    """Return an integer power by repeated squaring."""
     builder = emitter.builder
     count = builder.fptosi(magnitude(exponent).value, I64)
     dtype, one, zero = x.real.dtype, x.real.constant(1.0), x.real.constant(0.0)

@@ -1,9 +1,9 @@
 """Core ops: one LLVM function for one element of a batch, and the loop over the batch that calls it.
 
 Such a function takes the addresses of the element's operands and results, which are contiguous, and of scratch memory.
-It has several variants: for small matrices, whose loops are unrolled or short, and for large ones, by LAPACK. A program
-finds out when it runs which of them the lengths ask for, and has that one compiled if no other program did so before:
-all of them together would take five times as long.
+It has several variants: for small matrices, whose loops are unrolled or short, and for large ones, by LAPACK. At run
+time, a program chooses the variant by the lengths, and has it compiled if no other program has done so before: to
+compile all of them together would take five times as long.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL
 
 Names = tuple[str, ...]
-"""Of the core dimensions of an operand or result."""
+"""The names of the core dimensions of an operand or result."""
 
 
 class Element(Struct, frozen=False):
@@ -40,12 +40,12 @@ class Element(Struct, frozen=False):
     lengths: dict[str, Index]
     attributes: dict[str, Any]
     dtypes: Sequence[np.dtype]
-    """Of the operands, the results, and the scratch memory."""
+    """The dtypes of the operands, the results, and the scratch memory."""
     shapes: tuple[tuple[Names, ...], tuple[Names, ...]]
     """The names of the dimensions of the operands, and of the results."""
 
     def __getitem__(self, name: str) -> Index:
-        """A length."""
+        """Return a length by its name."""
         return self.lengths[name]
 
     @property
@@ -71,11 +71,12 @@ class Element(Struct, frozen=False):
         return self._matrix(self.scratch[number], names, dtype)
 
     def _matrix(self, pointer: ir.Value, names: Names, dtype: np.dtype) -> Matrix:
-        """A vector is a matrix of one row, and a number a vector of one element."""
+        """Return an operand or result as a matrix: a vector is a matrix of one row, and a number a vector of one
+        element."""
         return self.matrix(pointer, self.size(names[-1:]), dtype)
 
     def matrix(self, pointer: ir.Value, width: Index, dtype: np.dtype | None = None) -> Matrix:
-        """A matrix whose rows, of a width, follow each other."""
+        """Return the matrix at an address, whose rows, of a width, follow each other."""
         return Matrix(self.emitter, pointer, dtype or self.code.dtype, width, self.code.index(1))
 
     def size(self, names: Names) -> Index:
@@ -92,18 +93,18 @@ class Element(Struct, frozen=False):
         self.builder.call(function, [self.builder.bitcast(each, POINTER) for each in (target, source)] + [width])
 
     def positive(self, info: ir.Value) -> ir.Value:
-        """Whether LAPACK has failed: negative numbers are arguments that are no good, which does not happen."""
+        """Return whether LAPACK has failed. (Negative codes are for invalid arguments, which does not happen.)"""
         return self.builder.icmp_signed(">", info, ir.Constant(info.type, 0))
 
     def any(self, failed: ir.Value) -> ir.Value:
-        """Whether anything has failed."""
+        """Return whether anything has failed."""
         return failed
 
     def finish(self) -> None:
-        """Leave nothing in registers that belongs into memory."""
+        """Store all values that are still in registers but belong into memory."""
 
     def fill_with_nan(self, failed: ir.Value) -> None:
-        """What the results are where there are none."""
+        """Fill the results of an element that has none with NaN."""
         with self.builder.if_then(failed, likely=False):
             for number, names in enumerate(self.shapes[1]):
                 dtype = self.dtypes[len(self.operands) + number]
@@ -120,14 +121,14 @@ class Element(Struct, frozen=False):
 
 
 class LaneBlock(Element, frozen=False):
-    """Several elements, each in a lane of its own: where there was one address, there is one for each lane."""
+    """Several elements, each in a lane of its own: each address of an element becomes one address for each lane."""
 
     operands: Sequence[Any]
     results: Sequence[Any]
     """`LaneAddresses`, which only `operand` and `result` know how to use."""
 
     memories: dict[ir.Value, LaneMemory] = field(default_factory=dict)
-    """By the address of the first lane."""
+    """The memory of lanes, by the address of the first lane."""
 
     @property
     def lanes(self) -> Lanes:
@@ -149,7 +150,7 @@ class LaneBlock(Element, frozen=False):
             memory.flush()
 
     def fill_with_nan(self, failed: ir.Value) -> None:
-        """In the lanes that have failed."""
+        """Fill the results with NaN in the lanes that have failed."""
         choose, first = Number(self.emitter, failed, BOOL), self.code.index(0)
         for number, names in enumerate(self.shapes[1]):
             row = self.result(number)
@@ -162,14 +163,14 @@ class LaneBlock(Element, frozen=False):
 
 
 Algorithm = Callable[[Element], ir.Value | None]
-"""What computes one element, and gives whether that has failed."""
+"""A function that emits the computation of one element, and returns whether that has failed."""
 
 CORE = "numbagraph.core."
 """The prefix of the names of functions that compute core ops on batches."""
 
 LOAD = "numbagraph.load."
-"""The prefix of the external function ``load.core(name, slot)``, which compiles such a function if it has to, and puts
-its address into the slot. Where that fails, nothing is put there."""
+"""The prefix of the external function ``load.core(name, slot)``, which compiles such a function if necessary, and puts
+its address into the slot. If that fails, the slot stays empty."""
 
 
 class Variant(Struct):
@@ -178,15 +179,15 @@ class Variant(Struct):
     name: str
     algorithm: Algorithm
     lengths: Mapping[str, int] = field(default_factory=dict)
-    """Those that it is for. If there are any, its loops are unrolled."""
+    """The lengths that it is for. If there are any, its loops are unrolled."""
 
 
 emitters: dict[str, CoreEmitter] = {}
-"""By the op's name."""
+"""The emitters of core ops, by the op's name."""
 
 
 class CoreEmitter(Struct):
-    """The emitter of calls of a core op. It is told where operands, results and scratch memory are, and their extents.
+    """The emitter of calls of a core op, on the addresses and extents of operands, results and scratch memory.
 
     Results and scratch memory that have no batch dimensions are used by all elements, one after the other.
     """
@@ -196,21 +197,21 @@ class CoreEmitter(Struct):
     outputs: tuple[Names, ...]
     library: Algorithm
     small: Algorithm | None = None
-    """For short real matrices."""
+    """The algorithm for short real matrices."""
     size: str = ""
-    """The length that says which are short."""
+    """The name of the length that decides which matrices are short."""
     unrolled: int = 4
     """The length up to which loops of `small` are unrolled."""
     short: int = 16
-    """The length up to which it is used."""
+    """The length up to which `small` is used."""
     long: Algorithm | None = None
-    """For long rows."""
+    """The algorithm for long rows."""
     least_long: int = 0
-    """The length from which on they are."""
+    """The length from which on rows are long."""
     threaded: bool = True
     """Whether `library` is one that may start threads."""
     in_place: bool = False
-    """Whether it may write the result where the first operand was, which it reads before it writes there."""
+    """Whether it may write the result into the memory of the first operand, which it reads before it writes there."""
 
     def __post_init__(self) -> None:
         emitters[self.name] = self
@@ -226,8 +227,8 @@ class CoreEmitter(Struct):
         return list(dict.fromkeys(label for names in self.operands for label in names))
 
     def variants(self, dtype: np.dtype) -> list[Variant]:
-        """The variants for operands of a dtype: that for large matrices, or short loops, unrolled ones, and it; or that
-        and one for long rows."""
+        """Return the variants for operands of a dtype: the one for large matrices alone; or short loops, unrolled ones,
+        and that one; or that one and the one for long rows."""
         library = Variant("library", self.library)
         if self.long is not None:
             return [library, Variant("long", self.long)]
@@ -238,7 +239,7 @@ class CoreEmitter(Struct):
         return [Variant("loops", self.small), *unrolled, library]
 
     def choose(self, emitter: Emitter, variants: Sequence[Variant], lengths: Mapping[str, ir.Value]) -> ir.Value:
-        """The number of the variant that the lengths ask for."""
+        """Return the number of the variant for the lengths."""
         if len(variants) == 1:
             return ir.Constant(I64, 0)
         builder, size = emitter.builder, lengths[self.size]
@@ -257,7 +258,7 @@ class CoreEmitter(Struct):
         dtypes: Sequence[np.dtype],
         **attributes: Any,
     ) -> ir.Value:
-        """Call what is compiled once a machine; whether that has failed."""
+        """Call the function, which is compiled once per machine, and return whether that has failed."""
         attributes.pop("result", None)
         lengths, batch, steps = laid_out(emitter, self.operands, len(self.inputs), extents, dtypes)
         numbers = [*(lengths[label] for label in self.labels), *batch, *(each for own in steps for each in own)]
@@ -271,7 +272,7 @@ class BatchedCall(Struct):
     op: CoreEmitter
     dtypes: tuple[np.dtype, ...]
     depth: int
-    """How many dimensions the batch has."""
+    """The number of batch dimensions."""
     attributes: dict[str, Any]
 
     @property
@@ -293,7 +294,7 @@ class BatchedCall(Struct):
 
     @classmethod
     def define(cls, module: ir.Module, name: str) -> ir.Function:
-        """Emit the function of a name."""
+        """Emit the function that a name belongs to."""
         op, dtypes, attributes, depth, variant = name.removeprefix(CORE).split(":")
         pairs = (each.split("=") for each in attributes.split(",") if each)
         found = {key: attribute_of(text) for key, text in pairs}
@@ -307,8 +308,8 @@ class BatchedCall(Struct):
         return ir.FunctionType(I1, [POINTER] * count + [I64] * numbers)
 
     def dispatcher(self, module: ir.Module) -> ir.Function:
-        """The function of a program that goes on to the one that the lengths ask for, and loads it when it is first
-        needed. If that is impossible, it has failed."""
+        """Emit the function of a program that calls the variant for the lengths, and loads that when it is first
+        needed. If that is impossible, the call has failed."""
         found = module.globals.get(self.symbol)
         if isinstance(found, ir.Function):
             return found
@@ -331,7 +332,7 @@ class BatchedCall(Struct):
         return function
 
     def emit(self, module: ir.Module, variant: Variant) -> ir.Function:
-        """A loop over the batch, which computes the elements by one variant."""
+        """Emit a loop over the batch, which computes the elements by one variant."""
         function = ir.Function(module, self.function_type, self.name_of(variant))
         count, op = len(self.dtypes), self.op
         pointers, numbers = list(function.args[:count]), list(function.args[count:])
@@ -357,7 +358,7 @@ class BatchedCall(Struct):
         return function
 
     def element(self, module: ir.Module, variant: Variant) -> ir.Function:
-        """The function for one element."""
+        """Emit the function for one element."""
         count = len(self.dtypes)
         found = self.inner(module, "element", len(self.op.labels), variant)
         emitter = Emitter(ir.IRBuilder(found.append_basic_block("entry")))
@@ -365,8 +366,8 @@ class BatchedCall(Struct):
         return found
 
     def block(self, module: ir.Module, variant: Variant) -> ir.Function:
-        """The function for as many elements as there are lanes: of the addresses of the first element, the lengths,
-        how far elements are apart, and the number of the last one."""
+        """Emit the function for as many elements as there are lanes. It takes the addresses of the first element, the
+        lengths, the distances between elements, and the number of the last one."""
         count, labels = len(self.dtypes), len(self.op.labels)
         found = self.inner(module, "block", labels + count + 1, variant)
         lanes = Lanes(ir.IRBuilder(found.append_basic_block("entry")), lanes_of(self.dtypes[0]))
@@ -376,7 +377,7 @@ class BatchedCall(Struct):
         return found
 
     def inner(self, module: ir.Module, name: str, numbers: int, variant: Variant) -> ir.Function:
-        """A function of the addresses, and of numbers."""
+        """Emit a function of addresses and numbers."""
         count = len(self.dtypes)
         found = ir.Function(
             module, ir.FunctionType(I1, [POINTER] * count + [I64] * numbers), module.get_unique_name(name)
@@ -388,7 +389,8 @@ class BatchedCall(Struct):
         return found
 
     def tell_apart(self, addresses: Sequence[ir.Argument]) -> None:
-        """Say of which memory nobody else has a part: not of an operand and the result that may take its place."""
+        """Mark addresses whose memory no other address shares ("noalias"): not those of an operand and of the result
+        that may take its place."""
         shared = (0, len(self.op.inputs)) if self.op.in_place else ()
         for number, each in enumerate(addresses):
             if number not in shared:
@@ -402,7 +404,7 @@ class BatchedCall(Struct):
         addresses: Sequence[Any],
         registers: Sequence[ir.Value],
     ) -> None:
-        """The body of such a function."""
+        """Emit the body of the function of an element or a block."""
         known = {label: int(label) for label in self.op.labels if label.isdigit()} | dict(variant.lengths)
         lengths = {
             label: Index(emitter, known.get(label, register))
@@ -434,8 +436,8 @@ class BatchedCall(Struct):
 def loaded(
     emitter: Emitter, load: str, known: ir.Value, name: Callable[[], ir.Value], leave: Callable[[], object]
 ) -> ir.Value:
-    """The address of a function, from its slot, into which an external function puts it by its name when it is first
-    needed; the function that asks leaves where it does not."""
+    """Return the address of a function from its slot, into which an external function puts it by its name when it is
+    first needed. The emitted function returns if the slot stays empty."""
     builder, none = emitter.builder, ir.Constant(POINTER, None)
     missing = builder.icmp_unsigned("==", builder.load(known), none)
     with builder.if_then(missing, likely=False):
@@ -463,5 +465,5 @@ def text(module: ir.Module, characters: str) -> ir.Constant:
 
 
 def attribute_of(text: str) -> Any:
-    """The number, truth value or string that an attribute is."""
+    """Return the number, truth value or string that an attribute is."""
     return text == "True" if text in ("True", "False") else int(text) if text.isdigit() else text

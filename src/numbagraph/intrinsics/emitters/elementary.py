@@ -1,4 +1,4 @@
-"""Elementary functions that are formulas of other mathematical functions."""
+"""Elementary functions that are written as formulas of other mathematical functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def power(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def half_integer_power(x: Number, whole: int) -> Number:
-    """The power ``whole + 1/2``. Of -0.0 and of minus infinity it is that of their size, other than with sqrt."""
+    """Return the power ``whole + 1/2``. For -0.0 and minus infinity it is the power of their size, unlike with sqrt."""
     if whole < 0:
         return 1.0 / half_integer_power(x, -whole - 1)
     root = absolute(sqrt(x.equals(-math.inf).where(math.inf, x)))
@@ -34,7 +34,8 @@ def half_integer_power(x: Number, whole: int) -> Number:
 
 
 def integer_power(x: Number, exponent: int) -> Number:
-    """By repeated squaring; a negative power is one of the inverse, which neither over- nor underflows too soon."""
+    """Return an integer power by repeated squaring; a negative one is a power of the inverse, which neither over- nor
+    underflows too soon."""
     if exponent < 0:
         return integer_power(1.0 / x, -exponent)
     result, square = x.constant(1.0), x

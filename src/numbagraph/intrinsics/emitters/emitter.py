@@ -25,7 +25,7 @@ CONTRACT = ("contract",)
 PURE = ("memory(none)", "nounwind", "willreturn")
 
 Label = tuple[str, ir.MDValue]
-"""The name of metadata, and a node."""
+"""The name of metadata, and its node."""
 
 
 class Operand(NamedTuple):
@@ -36,13 +36,15 @@ class Operand(NamedTuple):
 
 
 class Inlining:
-    """How many more mathematical functions the loops of a nest take as code of their own, rather than as calls."""
+    """A budget of mathematical functions that the loops of a nest may still take as inline code, rather than as
+    calls."""
 
     def __init__(self, most: int) -> None:
         self.most = self.left = most
 
     def take(self, room: int) -> bool:
-        """Whether there is room for one that is as much code as so many usual ones, and then takes it."""
+        """Take the code of a function out of the budget, if there is room for it, and return whether there was.
+        ``room`` is its size in usual functions."""
         fits = room <= self.left
         self.left -= room if fits else 0
         return fits
@@ -69,24 +71,24 @@ def llvm_constant(value: complex | np.generic | np.ndarray, dtype: np.dtype) -> 
 
 
 def type_name(type_: ir.Type) -> str:
-    """What LLVM calls a type in the names of its intrinsics."""
+    """Return LLVM's name of a type in the names of its intrinsics."""
     if isinstance(type_, ir.VectorType):
         return f"v{type_.count}{type_name(type_.element)}"
     return f"i{type_.width}" if isinstance(type_, ir.IntType) else ("f64" if type_ == F64 else "f32")
 
 
 def width_of(value: ir.Value) -> int:
-    """How many bits an integer register has."""
+    """Return the number of bits of an integer register."""
     assert isinstance(value.type, ir.IntType)
     return value.type.width
 
 
 class Emitter:
-    """Emits scalar operations at the builder's position."""
+    """An emitter of scalar operations at the builder's position."""
 
     def __init__(self, builder: ir.IRBuilder, inlining: Inlining | None = None, *, chained: bool = False) -> None:
-        """``inlining`` is for code in a loop; other code runs once, and is better small than fast. Numbers that are
-        ``chained`` follow from those that a loop carries: what counts is how soon each is there."""
+        """Prepare an emitter. ``inlining`` is for code in a loop; other code runs once, and is better small than fast.
+        ``chained`` marks numbers that follow from those that a loop carries: for these, latency counts."""
         self.builder = builder
         self.inlining = inlining
         self.chained = chained
@@ -126,9 +128,9 @@ class Emitter:
         return self.builder.call(function, arguments)
 
     def define(self, name: str, build: Callable[..., ir.Value], *operands: Operand) -> ir.Value:
-        """Call a pure function of this module, for what needs a loop or a branch: a nest's own body may have none.
+        """Emit a call of a pure function of this module, for a loop or a branch: a nest's own body has none.
 
-        ``build(emitter, *operands)`` gives its value, of the type of the first operand. It is built once a dtype.
+        ``build(emitter, *operands)`` gives its value, of the type of the first operand. It is built once for a dtype.
         """
         values = [operand.value for operand in operands]
         name = f"{name}.{operands[0].dtype.name}"
@@ -148,7 +150,7 @@ class Emitter:
         step: Callable[..., Sequence[ir.Value]],
         **hints: int,
     ) -> list[ir.PhiInstr]:
-        """``while goes_on(*state): state = step(*state)``, in a function made by `define`, with `loop_hints`."""
+        """Emit ``while goes_on(*state): state = step(*state)``, in a function made by `define`, with `loop_hints`."""
         builder = self.builder
         before, function = builder.block, builder.function
         head, body, after = (function.append_basic_block(name) for name in ("head", "body", "after"))
@@ -167,7 +169,8 @@ class Emitter:
         return current
 
     def choose(self, condition: ir.Value, first: Callable[[], ir.Value], second: Callable[[], ir.Value]) -> ir.Value:
-        """The value of one of two emitters, each in a branch of its own: the first, if the condition holds."""
+        """Return the value of one of two emitters, each in a branch of its own: of the first, if the condition
+        holds."""
         builder, found = self.builder, []
         with builder.if_else(condition) as branches:
             for branch, emit in zip(branches, (first, second), strict=True):
@@ -179,7 +182,7 @@ class Emitter:
         return chosen
 
     def load(self, pointer: ir.Value, dtype: np.dtype, label: Label | None = None) -> ir.Value:
-        """The element at ``pointer`` (typed for `memory_type`), with what is known of its memory."""
+        """Load the element at ``pointer`` (typed for `memory_type`), with metadata on its memory."""
         value = self.builder.load(pointer)
         if label is not None:
             value.set_metadata(*label)
@@ -195,7 +198,7 @@ class Emitter:
         return self.builder.extract_value(operand, 1)
 
     def pair(self, real: ir.Value, imaginary: ir.Value) -> ir.Value:
-        """A complex number of two real ones."""
+        """Return a complex number with two real parts."""
         empty = ir.Constant(ir.LiteralStructType([real.type, imaginary.type]), ir.Undefined)
         return self.builder.insert_value(self.builder.insert_value(empty, real, 0), imaginary, 1)
 
@@ -234,7 +237,8 @@ class Emitter:
         return builder.trunc(value, type_) if target.itemsize * 8 < width_of(value) else value
 
     def _float_to_integer(self, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
-        """Out of range is undefined in C and in LLVM. Here it is what x86 makes of it, and so NumPy on x86."""
+        """Convert a float to an integer. Out of range is undefined in C and in LLVM: the result is that of x86 here,
+        and so that of NumPy on x86."""
         wide = I64 if target.itemsize == 8 else I32
         half = 2.0 ** (wide.width - 1)
         if target.kind == "u" and target.itemsize >= 4:
@@ -246,9 +250,9 @@ class Emitter:
         return result if target.itemsize * 8 == wide.width else self.builder.trunc(result, llvm_type(target))
 
     def _float_to_signed(self, value: ir.Value, type_: ir.IntType, source: np.dtype) -> ir.Value:
-        """Truncated; what does not fit, and NaN, is the least integer.
+        """Truncate a float to a signed integer; one that does not fit, and NaN, becomes the least integer.
 
-        The question is that of `int` in captured functions where that asks one, so LLVM sees the same twice.
+        The test is the one that `int` makes in captured functions, so LLVM sees the same condition twice.
         """
         least, limit = -(2.0 ** (type_.width - 1)), 2.0 ** (type_.width - 1)
         if type_.width < np.finfo(source).nmant:
@@ -274,7 +278,7 @@ class Emitter:
 
 
 def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
-    """What LLVM's loop vectoriser is told of a loop, such as ``interleave_count=2``."""
+    """Return metadata of a loop for LLVM's loop vectoriser, such as ``interleave_count=2``."""
     options = {f"llvm.loop.{name.replace('_', '.')}": number for name, number in hints.items()}
     nodes = [module.add_metadata([name, ir.Constant(ir.IntType(32), number)]) for name, number in options.items()]
     loop = module.add_metadata([f"loop {len(module.metadata)}"])
@@ -283,7 +287,7 @@ def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
 
 
 def opaque(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    """The same number, of which LLVM does not see how it comes about."""
+    """Return a number unchanged, but hide from LLVM how it was computed."""
     type_ = {"float": I32, "double": I64}.get(str(value.type), value.type)
     integer = builder.bitcast(value, type_)
     hidden = builder.asm(ir.FunctionType(type_, [type_]), "", "=r,0", [integer], side_effect=False)

@@ -1,4 +1,5 @@
-"""The addresses of what emitted code calls and the process does not export, such as functions of SciPy's modules."""
+"""The addresses of functions that emitted code calls and the process does not export, such as those of SciPy's
+modules."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 
 
 def external_symbols(names: Collection[str]) -> dict[str, int]:
-    """The addresses of the external symbols among ``names`` that are ours to bind. SciPy is imported if it has any."""
+    """Return the addresses of the external symbols among ``names`` that belong to numbagraph. SciPy is imported if it
+    has any of them."""
     found: dict[str, int] = {}
     for prefix, find in FINDERS.items():
         ours = [name for name in names if name.startswith(prefix)]
@@ -49,7 +51,7 @@ def external_symbols(names: Collection[str]) -> dict[str, int]:
 
 
 def one_by_one(find: Callable[[str], int]) -> Callable[[list[str]], Iterable[int]]:
-    """What finds the addresses of several symbols, if ``find`` finds that of one."""
+    """Return a function that finds the addresses of several symbols, by ``find``, which finds that of one."""
     return lambda names: map(find, names)
 
 
@@ -60,7 +62,8 @@ def _address(module: str, name: str) -> int:
 
 
 class Types(NamedTuple):
-    """What a function of `scipy.special` takes and gives: a letter each, as in the types of ufuncs."""
+    """The types of the operands and results of a function of `scipy.special`: a letter each, as in the types of
+    ufuncs."""
 
     operands: str
     results: str
@@ -76,8 +79,8 @@ _LETTERS = {"double": "d", "float": "f", "long": "l", "Py_ssize_t": "l", "__pyx_
 
 @cache
 def special_functions() -> dict[str, dict[Types, int]]:
-    """The addresses of SciPy's functions of numbers. Cython numbers the versions of one that is defined for several
-    types in an order of its own, so they are known by their types."""
+    """Return the addresses of SciPy's functions of numbers, by name and types. Cython numbers the versions of a
+    function for several types in an order of its own, so its numbers identify none."""
     found: dict[str, dict[Types, int]] = {}
     with importing:
         functions = import_module("scipy.special.cython_special").__pyx_capi__
@@ -91,7 +94,8 @@ def special_functions() -> dict[str, dict[Types, int]]:
 
 
 def _types(signature: str) -> Types | None:
-    """Those of a function in C, without its options, or None for one that takes something else than numbers."""
+    """Return the types of a C function from its signature, without its options; None for one that takes other things
+    than numbers."""
     result, _, rest = signature.rstrip(")").partition(" (")
     arguments = [each for each in rest.split(", ") if not each.startswith(("int __pyx_skip_dispatch", "struct "))]
     operands = [_LETTERS.get(each) for each in arguments if not each.endswith(" *")]
@@ -103,8 +107,8 @@ def _types(signature: str) -> Types | None:
 
 
 def special_types(name: str, operands: str) -> Types:
-    """The version of a function for operands of some types, which are themselves or wider: single precision is there
-    for few functions, and integers for few operands."""
+    """Return the version of a function for operands of some types, which has these types or wider ones: few functions
+    exist for single precision, and few for integers."""
     versions = special_functions().get(name, {})
     for wanted in (operands, operands.replace("f", "d"), "d" * len(operands)):
         for types in versions:
@@ -126,7 +130,7 @@ def _special_address(symbol: str) -> int:
 
 @cache
 def _boost_address(name: str) -> int:
-    """SciPy's modules leave the address of a function to each other in a variable of theirs."""
+    """Return the address of a function of Boost's, from the variable in which SciPy's modules pass it to each other."""
     with importing:
         exported = import_module("scipy.special._ufuncs_cxx").__pyx_capi__
     try:
@@ -193,4 +197,5 @@ FINDERS: dict[str, Callable[[list[str]], Iterable[int]]] = {
     NUMPY_RANDOM: one_by_one(_random_address),
     LAPACK: one_by_one(partial(_address, "scipy.linalg.cython_lapack")),
 }
-"""What finds the addresses of symbols, by their prefix. `numbagraph.runtime` adds those of its own native code."""
+"""By their prefix, the functions that find the addresses of symbols. `numbagraph.runtime` adds those of its own native
+code."""

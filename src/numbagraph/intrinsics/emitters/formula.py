@@ -18,7 +18,8 @@ R = TypeVar("R", bound="FormulaValue")
 
 
 def by_kind(**emitters: Emit) -> Emit:
-    """The emitter that stands under the kind of the first operand's dtype; a keyword is a set of kinds (``iu=``)."""
+    """Return an emitter that calls the one for the kind of the first operand's dtype; a keyword is a set of kinds
+    (``iu=``)."""
     table = {kind: emit for kinds, emit in emitters.items() for kind in kinds}
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
@@ -32,7 +33,7 @@ def identity(emitter: Emitter, x: Operand) -> ir.Value:
 
 
 def instruction(name: str) -> Emit:
-    """One method of llvmlite's builder."""
+    """Return the emitter of one method of llvmlite's builder."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         return getattr(emitter.builder, name)(*[each.value for each in operands])
@@ -41,7 +42,7 @@ def instruction(name: str) -> Emit:
 
 
 def intrinsic(name: str, flags: tuple[str, ...] = ()) -> Emit:
-    """One of LLVM's intrinsic functions, with what it need not take care of."""
+    """Return the emitter of one of LLVM's intrinsic functions, with flags for the cases that it may ignore."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         return emitter.intrinsic(name, *[each.value for each in operands], flags=flags)
@@ -50,7 +51,7 @@ def intrinsic(name: str, flags: tuple[str, ...] = ()) -> Emit:
 
 
 class FormulaValue:
-    """What `Number` and `Bits` have in common."""
+    """The base class of `Number` and `Bits`."""
 
     __slots__ = ("dtype", "emitter", "value")
 
@@ -69,7 +70,7 @@ class FormulaValue:
         return Operand(self.value, self.dtype)
 
     def constant(self, number: float) -> Self:
-        """A number of the same dtype."""
+        """Return a number of the same dtype."""
         return type(self)(self.emitter, self.emitter.constant(number, self.dtype), self.dtype)
 
     def _value(self, other: FormulaValue | float) -> ir.Value:
@@ -87,7 +88,7 @@ class Number(FormulaValue):
 
     @property
     def bits(self) -> Bits:
-        """The same bits as an integer."""
+        """The bits of the number, as an integer."""
         dtype = np.dtype(f"i{self.dtype.itemsize}")
         return Bits(self.emitter, self.emitter.builder.bitcast(self.value, llvm_type(dtype)), dtype)
 
@@ -95,7 +96,7 @@ class Number(FormulaValue):
         return Number(self.emitter, self.emitter.cast(self.operand, dtype), dtype)
 
     def compare(self, predicate: str, other: Number | float) -> Number:
-        """NaN compares false, but for ``!=``."""
+        """Compare two numbers; NaN compares false, but for ``!=``."""
         builder = self.emitter.builder
         compare = builder.fcmp_unordered if predicate == "!=" else builder.fcmp_ordered
         return Number(self.emitter, compare(predicate, self.value, self._value(other)), BOOL)
@@ -125,7 +126,7 @@ class Number(FormulaValue):
         return self.constant(other) / self
 
     def __mod__(self, other: Number | float) -> Number:
-        """C's ``fmod``, whose result has the sign of the dividend."""
+        """Return C's ``fmod``, whose result has the sign of the dividend."""
         return self._apply("frem", other)
 
     def __neg__(self) -> Number:
@@ -147,7 +148,7 @@ class Number(FormulaValue):
         return self.compare("==", other)
 
     def differs(self, other: Number | float) -> Number:
-        """NaN differs from everything."""
+        """Return whether two numbers differ; NaN differs from everything."""
         return self.compare("!=", other)
 
     def is_nan(self) -> Number:
@@ -172,7 +173,8 @@ class Number(FormulaValue):
     @overload
     def where(self, yes: float, no: R) -> R: ...
     def where(self, yes: Any, no: Any) -> Any:
-        """``yes`` where this truth value holds, else ``no``: registers (one may be a Python number), or complex."""
+        """Return ``yes`` where this truth value holds, else ``no``: registers (one may be a Python number), or
+        complex."""
         if isinstance(yes, Complex):
             return Complex(self.where(yes.real, no.real), self.where(yes.imag, no.imag))
         model = yes if isinstance(yes, FormulaValue) else no
@@ -187,20 +189,20 @@ class Bits(FormulaValue):
 
     @property
     def number(self) -> Number:
-        """The same bits as a floating-point number."""
+        """The floating-point number that has these bits."""
         dtype = np.dtype(f"f{self.dtype.itemsize}")
         return Number(self.emitter, self.emitter.builder.bitcast(self.value, llvm_type(dtype)), dtype)
 
     def compare(self, predicate: str, other: Bits | int) -> Number:
-        """By value, with a sign."""
+        """Compare as signed integers."""
         return Number(self.emitter, self.emitter.builder.icmp_signed(predicate, self.value, self._value(other)), BOOL)
 
     def below(self, limit: int) -> Number:
-        """Whether it is less than the limit, both taken without a sign: one comparison for an interval from 0 on."""
+        """Return whether it is less than the limit, both unsigned: one comparison for an interval from 0 on."""
         return Number(self.emitter, self.emitter.builder.icmp_unsigned("<", self.value, self._value(limit)), BOOL)
 
     def from_(self, limit: int) -> Number:
-        """The opposite of `below`. What changes where it holds takes one masked instruction, not a second one."""
+        """Return the opposite of `below`. A change where it holds takes one masked instruction, not a second one."""
         return Number(self.emitter, self.emitter.builder.icmp_unsigned(">=", self.value, self._value(limit)), BOOL)
 
     def __add__(self, other: Bits | int) -> Bits:
@@ -222,11 +224,11 @@ class Bits(FormulaValue):
         return self._apply("shl", count)
 
     def __rshift__(self, count: int) -> Bits:
-        """Zeros come in from the left."""
+        """Shift to the right, with zeros from the left."""
         return self._apply("lshr", count)
 
     def signed_shift(self, count: int) -> Bits:
-        """To the right, copying the sign. Vectors before AVX-512 do it by parts if the integers have 64 bits."""
+        """Shift to the right, copying the sign. Vectors before AVX-512 do it by parts if the integers have 64 bits."""
         return self._apply("ashr", count)
 
     def converted(self) -> Number:
@@ -243,7 +245,7 @@ class Complex(NamedTuple):
 
 
 def wrap(emitter: Emitter, operand: Operand) -> Any:
-    """An operand as a `Number`, or as a `Complex` pair."""
+    """Return an operand as a `Number`, or as a `Complex` pair."""
     value, dtype = operand
     if dtype.kind != "c":
         return Number(emitter, value, dtype)
@@ -256,7 +258,7 @@ def unwrap(emitter: Emitter, result: FormulaValue | Complex) -> ir.Value:
 
 
 def formula(function: Callable[..., Any]) -> Emit:
-    """The emitter of a formula, which is a function of numbers."""
+    """Return the emitter of a formula, which is a function of numbers."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         return unwrap(emitter, function(*[wrap(emitter, each) for each in operands]))
@@ -265,7 +267,8 @@ def formula(function: Callable[..., Any]) -> Emit:
 
 
 def wide(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula that is evaluated in double precision, whatever its operands are, as SciPy's functions are."""
+    """Mark a formula as one that is evaluated in double precision, whatever its operands are, as SciPy's functions
+    are."""
 
     @wraps(function)
     def computed(*numbers: Number) -> Any:
@@ -275,12 +278,12 @@ def wide(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_double(function: Callable[..., Any]) -> Emit:
-    """The emitter of such a formula."""
+    """Return the emitter of a formula that is evaluated in double precision."""
     return formula(wide(function))
 
 
 def lifted(emit: Emit) -> Callable[..., Number]:
-    """An emitter of a real function as a function of numbers, for formulas."""
+    """Return an emitter of a real function as a function of numbers, for formulas."""
 
     def call(*numbers: Number) -> Number:
         first = numbers[0]
@@ -290,7 +293,7 @@ def lifted(emit: Emit) -> Callable[..., Number]:
 
 
 def on_parts(emit: Emit) -> Emit:
-    """The emitter that does the same to the real and to the imaginary parts."""
+    """Return an emitter that applies another one to the real and to the imaginary parts."""
     function = lifted(emit)
 
     def parts(*numbers: Complex) -> Complex:
@@ -314,7 +317,7 @@ def fma(x: Number, y: Number | float, z: Number | float) -> Number:
 
 
 def times_power(x: Number, n: Bits) -> Number:
-    """``x * 2**n``, rounded once. Where vectors have no instruction for it, it is a call for each element."""
+    """Return ``x * 2**n``, rounded once. Where vectors have no instruction for it, it is a call for each element."""
     exponent = x.emitter.cast(n.operand, INT32)
     type_ = x.value.type
     name = f"llvm.ldexp.f{8 * x.dtype.itemsize}.i32"

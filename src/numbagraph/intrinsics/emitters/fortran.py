@@ -16,21 +16,21 @@ from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 
 LETTERS = {FLOAT32: "s", FLOAT64: "d", COMPLEX64: "c", COMPLEX128: "z"}
 LONGEST = 2**31 - 1
-"""What a length can be: the integers of BLAS and LAPACK have 32 bits."""
+"""The greatest length: the integers of BLAS and LAPACK have 32 bits."""
 
 ONE_THREAD = "numbagraph.one_thread."
 """The prefix of external symbols that are functions to keep BLAS to one thread."""
 
 SMALL = 512
-"""The length below which matrices are kept to one thread: several save some milliseconds at best, and where cores are
-busy, a thread that waits for others loses hundreds."""
+"""The length below which products are kept to one thread: several threads save some milliseconds at best, and where
+cores are busy, a thread that waits for others loses hundreds."""
 
 UNITARY = {"syevd": "heevd", "orghr": "unghr", "orgqr": "ungqr", "ormqr": "unmqr"}
-"""What LAPACK calls a routine for complex numbers, where that is not a matter of the first letter."""
+"""LAPACK's names of routines for complex numbers, where these differ in more than the first letter."""
 
 
 Argument = ir.Value | Index | str | complex
-"""An address; or, to be put somewhere, a letter, a length or a number."""
+"""An argument of a routine: an address; or a letter, a length or a number, which is stored so as to have one."""
 
 
 class Fortran:
@@ -41,24 +41,24 @@ class Fortran:
         self.dtype = dtype
 
     def slot(self, value: ir.Value) -> ir.Value:
-        """The address of a value."""
+        """Store a value, and return its address."""
         with self.emitter.builder.goto_entry_block():
             slot = self.emitter.builder.alloca(value.type)
         self.emitter.builder.store(value, slot)
         return slot
 
     def length(self, value: ir.Value) -> ir.Value:
-        """The address of a length."""
+        """Store a length, and return its address."""
         return self.slot(self.emitter.builder.trunc(value, I32))
 
     def width(self, extent: ir.Value) -> ir.Value:
-        """The address of how far columns are apart, which must be positive even where they are empty."""
+        """Store the distance of columns, and return its address; it must be positive even where columns are empty."""
         builder = self.emitter.builder
         empty = builder.icmp_signed("<", extent, ir.Constant(I64, 1))
         return self.length(builder.select(empty, ir.Constant(I64, 1), extent))
 
     def number(self, value: complex) -> ir.Value:
-        """The address of a number."""
+        """Store a number, and return its address."""
         return self.slot(llvm_constant(value, self.dtype))
 
     def character(self, letter: str) -> ir.Value:
@@ -68,7 +68,7 @@ class Fortran:
         self.call(f"{BLAS}{LETTERS[self.dtype]}{routine}", arguments)
 
     def lapack(self, routine: str, *arguments: Argument) -> ir.Value:
-        """Call a routine whose last argument is ``info``, which is given."""
+        """Call a routine whose last argument is ``info``, and return that."""
         info = self.slot(ir.Constant(I32, 0))
         routine = UNITARY.get(routine, routine) if self.dtype.kind == "c" else routine
         self.call(f"{LAPACK}{LETTERS[self.dtype]}{routine}", (*arguments, info))
@@ -91,7 +91,8 @@ class Fortran:
 
 @contextmanager
 def one_thread(emitter: Emitter, lengths: Iterable[ir.Value]) -> Iterator[None]:
-    """Calls that BLAS makes on one thread where the geometric mean of some lengths is small: work is their product."""
+    """Emit calls inside the context so that BLAS makes them on one thread if the geometric mean of some lengths is
+    small: their product is the amount of work."""
     builder = emitter.builder
     numbers = [builder.sitofp(each, F64) for each in lengths]
     small = builder.fcmp_ordered("<", reduce(builder.fmul, numbers), ir.Constant(F64, SMALL ** len(numbers)))
@@ -106,8 +107,8 @@ def one_thread(emitter: Emitter, lengths: Iterable[ir.Value]) -> Iterator[None]:
 
 
 def too_long(emitter: Emitter, lengths: Iterable[ir.Value]) -> ir.Value:
-    """Whether any of the lengths is more than Fortran's integers hold. Guards refuse such arguments, but do not know of
-    batches that are merged."""
+    """Return whether any of the lengths is more than Fortran's integers hold. Guards refuse such arguments, but do not
+    know of batches that are merged."""
     builder, result = emitter.builder, ir.Constant(I1, 0)
     for length in lengths:
         result = builder.or_(result, builder.icmp_signed(">", length, ir.Constant(I64, LONGEST)))

@@ -18,13 +18,14 @@ from numbagraph.intrinsics.emitters.transposition import in_blocks, transpose
 from numbagraph.ir.structs import Struct
 
 BLOCK = 8
-"""How many columns are transformed at once. The smallest number whose complex numbers fill a line of the cache is 4."""
+"""The number of columns that are transformed at once. The smallest number whose complex numbers fill a line of the
+cache is 4."""
 
 SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
 
 
 def scale(element: Element) -> ir.Value:
-    """The factor: 1, or the length to the power of -1/2 or -1."""
+    """Return the factor: 1, or the length to the power of -1/2 or -1."""
     builder, factor, norm = element.builder, ir.Constant(F64, 1.0), element.attributes["norm"]
     if norm:
         length = builder.sitofp(element["n"].register, F64)
@@ -33,7 +34,7 @@ def scale(element: Element) -> ir.Value:
 
 
 class Loop(Struct):
-    """The inner loop of a ufunc ``(n),()->(m)`` of `numpy.fft`, and what it is handed."""
+    """The inner loop of a ufunc ``(n),()->(m)`` of `numpy.fft`, and the data that it is handed."""
 
     element: Element
     function: ir.Value
@@ -44,7 +45,7 @@ class Loop(Struct):
     def of(
         cls, element: Element, names: Sequence[str], lengths: tuple[Index, Index], chosen: ir.Value | None = None
     ) -> Loop:
-        """That of a name; of two, the second where ``chosen`` says so."""
+        """Return the loop of a name; of two, the second where ``chosen`` is true."""
         emitter, place = element.emitter, 1 if element.dtypes[0] in SINGLE else 0
         found = []
         for name in names:
@@ -74,7 +75,7 @@ class Loop(Struct):
 
 
 def array_of(element: Element, entries: list[ir.Value]) -> ir.Value:
-    """The address of some values that stand in memory."""
+    """Store some values, and return their address."""
     builder = element.builder
     with builder.goto_entry_block():
         place = builder.alloca(entries[0].type, len(entries))
@@ -97,9 +98,9 @@ def call_loop(element: Element, loop: Loop) -> None:
 
 
 def collide(element: Element, length: Index, stride: Index) -> ir.Value:
-    """Whether the elements of a column share few sets of the first cache, as those do whose distance is a multiple of
-    4096 bytes: their lines are gone before the next column needs them. Measured: from 64 elements a set on, and not
-    where rows are so short that a line has several elements of a column."""
+    """Return whether the elements of a column share few sets of the first cache, as they do if their distance is a
+    multiple of 4096 bytes: their lines are evicted before the next column needs them. Measured: from 64 elements a set
+    on, and not where rows are so short that a line has several elements of a column."""
     builder = element.builder
     bits = builder.or_(stride.register, ir.Constant(I64, 4096))
     lowest = Index(element.emitter, builder.and_(bits, builder.neg(bits)))
@@ -107,8 +108,8 @@ def collide(element: Element, length: Index, stride: Index) -> ir.Value:
 
 
 def columns_as_rows(element: Element, loop: Loop, factor: ir.Value) -> None:
-    """Transform columns block by block: those of a block become rows, and back, so that each line of the cache is read
-    and written once for all columns that it holds a part of."""
+    """Transform columns block by block: those of a block become rows, and columns again, so that each line of the cache
+    is read and written once for all columns that it holds a part of."""
     code, lengths, source, result = element.code, loop.lengths, element.operand(0), element.result()
     zero = code.index(0)
     before, after = (
@@ -127,17 +128,17 @@ def columns_as_rows(element: Element, loop: Loop, factor: ir.Value) -> None:
 
 
 def transform(element: Element) -> None:
-    """The transforms of complex rows or columns."""
+    """Emit the transforms of complex rows or columns."""
     call_loop(element, whole_loop(element, element["n"], element.attributes["forward"]))
 
 
 def half_transform(element: Element) -> None:
-    """The first halves of the transforms of real rows or columns, of which the rest is the conjugate."""
+    """Emit the first halves of the transforms of real rows or columns; the rest is the conjugate."""
     call_loop(element, half_loop(element, element["n"], element["m"]))
 
 
 def inverse_of_half(element: Element) -> None:
-    """The real rows or columns of whose transforms a half is given."""
+    """Emit the real rows or columns from half of their transforms."""
     call_loop(element, inverse_loop(element, element["n"], element["m"]))
 
 

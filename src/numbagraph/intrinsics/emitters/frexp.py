@@ -9,7 +9,7 @@ from numbagraph.intrinsics.emitters.emitter import I32, Emitter, Operand, llvm_c
 
 
 def parts(emitter: Emitter, x: Operand) -> tuple[ir.Value, ir.Value]:
-    """The mantissa and the exponent; zeros, infinities and NaN are mantissas, and their exponent is 0."""
+    """Return the mantissa and the exponent; zeros, infinities and NaN are mantissas, and their exponent is 0."""
     builder, limits = emitter.builder, np.finfo(x.dtype)
     digits, type_ = limits.nmant, ir.IntType(8 * x.dtype.itemsize)
     size = emitter.intrinsic("fabs", x.value)

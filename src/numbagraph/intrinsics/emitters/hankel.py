@@ -19,20 +19,20 @@ from numbagraph.ir.types import FLOAT64
 
 PAIR = ir.LiteralStructType([F64, F64])
 SMALL = 0.125
-"""Where the first kind is that small beside the second, it is computed on its own: the error of SciPy's Hankel function
-counts beside its size."""
+"""The size of the first kind relative to the second below which it is computed on its own: the error of SciPy's Hankel
+function is relative to the size of the whole."""
 
 FAR = 25.0
-"""From here on, and from half the square of the order on, the asymptotic series has all digits."""
+"""The number from which on, and from half the square of the order on, the asymptotic series has all digits."""
 LARGEST = 2.0**30
-"""From here on SciPy's function may be 0 in both parts: these are `jv` and `yv`."""
+"""The number from which on SciPy's function may be 0 in both parts: these are then `jv` and `yv`."""
 LEAST_TERM = 2.0**-56
 
 _jv, _yv, _sin, _cos = lifted(libm.jv), lifted(libm.scipy("yv")), lifted(libm.sin), lifted(libm.cos)
 
 
 def part_of_hankel(result: int) -> Emit:
-    """``jv(order, x)``, or ``yv(order, x)``, from one call of SciPy's function for both if x is positive."""
+    """Return ``jv(order, x)``, or ``yv(order, x)``, from one call of SciPy's function for both if x is positive."""
 
     def emit(emitter: Emitter, order: Operand, x: Operand) -> ir.Value:
         values = [emitter.cast(each, FLOAT64) for each in (order, x)]
@@ -43,7 +43,7 @@ def part_of_hankel(result: int) -> Emit:
 
 
 def _both(emitter: Emitter) -> ir.Function:
-    """A pure function that is not inlined: LLVM makes one call of two for the same operands."""
+    """Call a pure function that is not inlined for both parts: LLVM makes one call of two for the same operands."""
     name = "numbagraph.results.hankel"
     found = emitter.module.globals.get(name)
     if not isinstance(found, ir.Function):
@@ -56,8 +56,8 @@ def _both(emitter: Emitter) -> ir.Function:
 
 
 def _parts(emitter: Emitter, order: Number, x: Number) -> ir.Value:
-    """By the asymptotic series, where it has all digits; else by SciPy's function, which is NaN where it overflows, and
-    of negative numbers another one."""
+    """Return both parts: by the asymptotic series, where it has all digits; else by SciPy's function, which is NaN
+    where it overflows, and for negative numbers by another one."""
     size = absolute(order)
 
     def of_size(real: Number, imag: Number) -> ir.Value:
@@ -94,7 +94,8 @@ def _numbers(emitter: Emitter, pair: ir.Value) -> tuple[Number, Number]:
 
 
 def _asymptotic(emitter: Emitter, size: Number, x: Number) -> tuple[Number, Number]:
-    """[10.17.5], in two terms a step: every second one is imaginary, and signs change after two."""
+    """Return the asymptotic series [10.17.5], in two terms a step: every second one is imaginary, and signs change
+    after two."""
     square = size * size * 4.0
 
     def wrapped(values: Sequence[ir.Value]) -> list[Number]:
@@ -124,7 +125,7 @@ def _asymptotic(emitter: Emitter, size: Number, x: Number) -> tuple[Number, Numb
 
 
 def _turned(emitter: Emitter, real: Number, imag: Number, size: Number) -> ir.Value:
-    """Of the opposite order, by a factor of which no part is almost zero. [10.4.6]"""
+    """Return the parts for the opposite order, by a factor of which no part is almost zero. [10.4.6]"""
     turns = size % 2.0 - 1.0
     rest = absolute(turns)
     cosine = _sin((rest - 0.5) * math.pi)

@@ -23,15 +23,15 @@ from numbagraph.intrinsics.emitters.ir import Emit
 from numbagraph.ir.types import FLOAT64
 
 TOLERANCE = 4 * sys.float_info.epsilon
-"""Relative: what rounding changes from term to term is less."""
+"""The relative change by a term below which a sum is complete: rounding changes it by less from term to term."""
 MOST_TERMS = 3_000.0
-"""As many as parameters of 100,000 need. Where that is not enough the result is NaN."""
+"""The greatest number of terms, which is enough for parameters of 100,000. If it is not, the result is NaN."""
 
 
 if TYPE_CHECKING:
 
     class Numbers(Protocol):
-        """What the formulas compute with: a register, or an array of NumPy. Truth values are of the same kind."""
+        """The numbers of formulas: registers, or arrays of NumPy. Truth values are of the same kind."""
 
         def __neg__(self) -> Numbers: ...
         def __add__(self, other: Any, /) -> Numbers: ...
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class Functions(NamedTuple):
-    """What formulas need of the numbers that they are evaluated on."""
+    """The functions that formulas need for the numbers that they are evaluated on."""
 
     exp: Callable[..., Numbers]
     log: Callable[..., Numbers]
@@ -64,7 +64,8 @@ class Functions(NamedTuple):
 
 
 class Fraction(NamedTuple):
-    """A continued fraction by Lentz's method: its value, the slope of its logarithm, and what the next term needs."""
+    """A continued fraction by Lentz's method: its value, the slope of its logarithm, and the state for the next
+    term."""
 
     value: Numbers
     slope: Numbers
@@ -77,7 +78,8 @@ class Fraction(NamedTuple):
 
     @classmethod
     def begin(cls, first: Numbers, first_slope: Numbers, c: Numbers, slope: Numbers) -> Fraction:
-        """One over ``first``; ``slope`` is the derivative of a logarithm of what the fraction is multiplied with."""
+        """Return the fraction one over ``first``; ``slope`` is the derivative of the logarithm of a factor of the
+        fraction."""
         d = 1.0 / first
         zero = first * 0.0
         slope = slope - first_slope * d
@@ -90,7 +92,7 @@ class Fraction(NamedTuple):
         denominator: Numbers | float,
         denominator_slope: Numbers | float,
     ) -> Fraction:
-        """With one term more."""
+        """Return the fraction with one term more."""
         c = denominator + numerator / self.c
         c_slope = denominator_slope + (numerator_slope - numerator * self.c_slope / self.c) / self.c
         below_slope = numerator_slope * self.d + numerator * self.d_slope + denominator_slope
@@ -101,12 +103,12 @@ class Fraction(NamedTuple):
         )
 
     def known(self, f: Functions, terms: Numbers) -> Fraction:
-        """NaN if that many terms are too many."""
+        """Return the value, or NaN if that many terms are too many."""
         return self._replace(value=f.where(terms < MOST_TERMS, self.value, math.nan))
 
     @property
     def is_open(self) -> Numbers:
-        """Whether the last term changed anything. NaN does not."""
+        """Return whether the last term changed anything. NaN does not."""
         rounded = self.c_slope / self.c
         size = self.slope * self.slope + rounded * rounded
         return (self.change * self.change > TOLERANCE**2) | (
@@ -128,7 +130,8 @@ def gammainc_by_a(f: Functions, a: Numbers, x: Numbers) -> Numbers:
 
 
 def _gamma_series(f: Functions, a: Numbers, x: Numbers, slope: Numbers, needed: Numbers) -> Numbers:
-    """The sum over n of the derivatives of ``x**(a + n) exp(-x) / gamma(a + n + 1)``, over the first of these terms."""
+    """Return the sum over n of the derivatives of ``x**(a + n) exp(-x) / gamma(a + n + 1)``, over the first of these
+    terms."""
 
     def goes_on(a: Numbers, x: Numbers, n: Numbers, term: Numbers, slope: Numbers, total: Numbers) -> Numbers:
         size = term * term * (1.0 + slope * slope)
@@ -145,7 +148,7 @@ def _gamma_series(f: Functions, a: Numbers, x: Numbers, slope: Numbers, needed: 
 
 
 def _gamma_fraction(f: Functions, a: Numbers, x: Numbers, slope: Numbers, needed: Numbers) -> Fraction:
-    """The complement, over ``a x**a exp(-x) / gamma(a + 1)``."""
+    """Return the continued fraction of the complement, over ``a x**a exp(-x) / gamma(a + 1)``."""
 
     def goes_on(a: Numbers, n: Numbers, denominator: Numbers, *state: Numbers) -> Numbers:
         return (n < MOST_TERMS) & Fraction(*state).is_open
@@ -181,7 +184,8 @@ def betainc_by(f: Functions, a: Numbers, b: Numbers, x: Numbers, *, first: bool)
 
 
 def _beta_fraction(f: Functions, a: Numbers, b: Numbers, x: Numbers, by_a: Numbers, slope: Numbers) -> Fraction:
-    """Over ``x**a (1 - x)**b / (a beta(a, b))``, with its derivative by ``a`` where ``by_a`` is 1, else by ``b``."""
+    """Return the continued fraction over ``x**a (1 - x)**b / (a beta(a, b))``, with its derivative by ``a`` where
+    ``by_a`` is 1, else by ``b``."""
 
     def goes_on(a: Numbers, b: Numbers, x: Numbers, by_a: Numbers, n: Numbers, *state: Numbers) -> Numbers:
         return (n < MOST_TERMS) & Fraction(*state).is_open
@@ -206,7 +210,7 @@ def _beta_fraction(f: Functions, a: Numbers, b: Numbers, x: Numbers, by_a: Numbe
 
 
 def on_registers(emitter: Emitter) -> Functions:
-    """The functions of registers of doubles."""
+    """Return the functions for registers of doubles."""
 
     def numbers(values: Sequence[ir.Value]) -> list[Number]:
         return [Number(emitter, each, FLOAT64) for each in values]

@@ -1,4 +1,4 @@
-"""Emitters of integer operations: division, powers, bits. What C leaves undefined is as NumPy defines it."""
+"""Emitters of integer operations: division, powers, bits. Cases that C leaves undefined are as NumPy defines them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _is(emitter: Emitter, x: Operand, number: int) -> ir.Value:
 
 
 def _safe_divisor(emitter: Emitter, y: Operand) -> tuple[ir.Value, ir.Value, ir.Value | None]:
-    """A divisor that is neither 0 nor -1, and whether it was 0, and -1 (None: it has no sign)."""
+    """Return a divisor that is neither 0 nor -1, and whether it was 0, and -1 (None: it is unsigned)."""
     by_zero = _is(emitter, y, 0)
     if y.dtype.kind == "u":
         return emitter.builder.select(by_zero, _constant(y, 1), y.value), by_zero, None
@@ -28,7 +28,7 @@ def _safe_divisor(emitter: Emitter, y: Operand) -> tuple[ir.Value, ir.Value, ir.
 
 
 def floor_divide(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """Rounds towards minus infinity; by zero it is 0, and the least number divided by -1 is itself."""
+    """Divide and round towards minus infinity; by zero it is 0, and the least number divided by -1 is itself."""
     builder = emitter.builder
     if divides_in_vectors(emitter, x, y):
         return floor_divmod(emitter, x, y)[0]
@@ -42,14 +42,14 @@ def floor_divide(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def _wrong_side(emitter: Emitter, rest: ir.Value, divisor: ir.Value) -> ir.Value:
-    """Whether C's remainder is not 0 and has not the sign of the divisor."""
+    """Return whether C's remainder is not 0 and has another sign than the divisor."""
     builder, zero = emitter.builder, ir.Constant(rest.type, 0)
     signs_differ = builder.icmp_signed("<", builder.xor(rest, divisor), zero)
     return builder.and_(signs_differ, builder.icmp_signed("!=", rest, zero))
 
 
 def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """C's remainder, with the sign of the dividend; 0 when the divisor is 0."""
+    """Return C's remainder, with the sign of the dividend; 0 when the divisor is 0."""
     builder = emitter.builder
     if divides_in_vectors(emitter, x, y):
         rest = floor_divmod(emitter, x, y)[1]
@@ -62,7 +62,7 @@ def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def remainder(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """Python's remainder, with the sign of the divisor; 0 when the divisor is 0."""
+    """Return Python's remainder, with the sign of the divisor; 0 when the divisor is 0."""
     builder = emitter.builder
     if divides_in_vectors(emitter, x, y):
         return floor_divmod(emitter, x, y)[1]
@@ -73,7 +73,7 @@ def remainder(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def power(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """By repeated squaring, modulo the word. The exponent is not negative."""
+    """Return a power by repeated squaring, modulo the word. The exponent is not negative."""
     if isinstance(y.value, ir.Constant) and isinstance(y.value.constant, int) and 0 <= y.value.constant <= 64:
         return _constant_power(emitter, x, y.value.constant)
     return emitter.define("power", _power, x, y)
@@ -90,7 +90,7 @@ def _constant_power(emitter: Emitter, x: Operand, exponent: int) -> ir.Value:
 
 
 def is_negative(emitter: Emitter, _: Operand, y: Operand) -> ir.Value:
-    """1 where an exponent is negative, as an index."""
+    """Return 1 where an exponent is negative, as an index."""
     return emitter.builder.zext(emitter.builder.icmp_signed("<", y.value, _constant(y, 0)), I64)
 
 
@@ -126,9 +126,9 @@ def _magnitude(emitter: Emitter, x: Operand) -> ir.Value:
 
 
 def _euclid(emitter: Emitter, x: Operand, y: Operand) -> tuple[ir.Value, ir.Value]:
-    """Euclid's algorithm: the last dividend and what it was divided by last. If that is 1, it is the divisor of both,
-    else it is 0, and the dividend is. The first division is by the first number, which chains carry, and none at all
-    if that is 0 or 1."""
+    """Run Euclid's algorithm, and return the last dividend and its last divisor. If the divisor is 1, it is the
+    greatest common divisor; else it is 0, and the dividend is. The first division is by the first number, which chains
+    carry, and there is none if that is 0 or 1."""
     builder = emitter.builder
 
     def goes_on(_: ir.Value, divisor: ir.Value) -> ir.Value:
@@ -147,7 +147,8 @@ def _gcd(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def _lcm(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """The quotient does not depend on x but by branches, so that in a chain no step waits for its division."""
+    """Return the least common multiple. The quotient depends on x only through branches, so that in a chain no step
+    waits for its division."""
     builder = emitter.builder
     dividend, divisor = _euclid(emitter, x, y)
     second, one = _magnitude(emitter, y), _constant(x, 1)
@@ -161,7 +162,7 @@ def _is_zero(emitter: Emitter, value: ir.Value) -> ir.Value:
 
 
 def left_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """0 when all bits are shifted out."""
+    """Shift to the left; the result is 0 when all bits are shifted out."""
     amount, fits = _shift_amount(emitter, y)
     if emitter.chained:
         return chained_left_shift(emitter, x, amount, fits)
@@ -169,8 +170,8 @@ def left_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def chained_left_shift(emitter: Emitter, x: Operand, amount: ir.Value, fits: ir.Value) -> ir.Value:
-    """With a branch that is predicted: the next step of a loop waits for the shift alone. LLVM would make a select of
-    an empty block."""
+    """Shift to the left with a branch that is predicted: the next step of a loop waits for the shift alone. From an
+    empty block, LLVM would make a select."""
     builder = emitter.builder
     with builder.if_else(fits, likely=True) as (all_bits, none):
         with all_bits:
@@ -185,7 +186,7 @@ def chained_left_shift(emitter: Emitter, x: Operand, amount: ir.Value, fits: ir.
 
 
 def right_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """0, or -1 for negative numbers, when all bits are shifted out."""
+    """Shift to the right; the result is 0, or -1 for negative numbers, when all bits are shifted out."""
     builder = emitter.builder
     amount, fits = _shift_amount(emitter, y)
     if x.dtype.kind == "u":
@@ -195,13 +196,13 @@ def right_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def _shift_amount(emitter: Emitter, y: Operand) -> tuple[ir.Value, ir.Value]:
-    """An amount that LLVM can shift by, and whether it is the one that was asked for (a negative one is not)."""
+    """Return an amount that LLVM can shift by, and whether it is the given one (a negative one is not)."""
     fits = emitter.builder.icmp_unsigned("<", y.value, _constant(y, width_of(y.value)))
     return emitter.builder.select(fits, y.value, _constant(y, 0)), fits
 
 
 def bit_count(emitter: Emitter, x: Operand) -> ir.Value:
-    """The ones in the absolute value, as uint8."""
+    """Return the number of ones in the absolute value, as uint8."""
     count = emitter.intrinsic("ctpop", _magnitude(emitter, x))
     return emitter.builder.trunc(count, I8) if width_of(count) > I8.width else count
 

@@ -1,4 +1,4 @@
-"""Index arithmetic: it never wraps, and says so to LLVM."""
+"""Index arithmetic, which never wraps; flags tell LLVM so."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def multiply(emitter: Emitter, left: Operand, right: Operand) -> ir.Value:
 
 
 def divide(emitter: Emitter, left: Operand, right: Operand) -> ir.Value:
-    """Quotient of non-negative numbers; a zero divisor counts as one, since such an array has no elements."""
+    """Return the quotient of non-negative numbers; a zero divisor counts as one, since such an array has no
+    elements."""
     return emitter.builder.udiv(left.value, _at_least_one(emitter, right))
 
 
@@ -44,13 +45,13 @@ def minimum(emitter: Emitter, left: Operand, right: Operand) -> ir.Value:
 
 
 def if_at_least(emitter: Emitter, value: Operand, length: Operand, least: Operand) -> ir.Value:
-    """``value``, or 0 where a length is less than it should be."""
+    """Return ``value``, or 0 where a length is less than it should be."""
     is_enough = emitter.builder.icmp_signed(">=", length.value, least.value)
     return emitter.builder.select(is_enough, value.value, ir.Constant(I64, 0))
 
 
 def previous(emitter: Emitter, index: Operand) -> ir.Value:
-    """The index before this one; 0 has none and stays."""
+    """Return the index before this one; 0 has none and stays."""
     builder = emitter.builder
     following = builder.zext(builder.icmp_unsigned("!=", index.value, ir.Constant(I64, 0)), I64)
     return builder.sub(index.value, following, flags=NO_WRAP)
@@ -62,13 +63,13 @@ def widen(emitter: Emitter, index: Operand) -> ir.Value:
 
 
 def stretch(emitter: Emitter, index: Operand, extent: Operand) -> ir.Value:
-    """``index``, or 0 where the operand's length is 1: broadcasting decided at run time."""
+    """Return ``index``, or 0 where the operand's length is 1: broadcasting decided at run time."""
     is_one = emitter.builder.icmp_unsigned("==", extent.value, ir.Constant(I64, 1))
     return emitter.builder.select(is_one, ir.Constant(I64, 0), index.value)
 
 
 def wrap(emitter: Emitter, index: Operand, extent: Operand) -> ir.Value:
-    """``index``, or where it is negative, the same from the other end."""
+    """Return ``index``, or where it is negative, the position that it counts from the other end."""
     is_negative = emitter.builder.icmp_signed("<", index.value, ir.Constant(I64, 0))
     wrapped = emitter.builder.add(index.value, extent.value, flags=NO_WRAP)
     return emitter.builder.select(is_negative, wrapped, index.value)

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class Emit(Protocol):
-    """What emits one scalar operation at the emitter's position.
+    """A function that emits one scalar operation at the emitter's position.
 
     Each of ``operands`` is an `Operand`: a register, and its dtype, which is that of the loop that NumPy would choose.
-    ``attributes`` are those of the node. Gives a register of the result's dtype, which whoever asks for the operation
-    knows: it stands in `Apply`. A bool is one bit there, a complex number a pair. An emitter has a fixed number of
-    operands, which is why their types are open here.
+    ``attributes`` are those of the node. It returns a register of the result's dtype, which the caller knows from
+    `Apply`. A bool is one bit there, a complex number a pair. An emitter has a fixed number of operands, which is why
+    their types are open here.
     """
 
     def __call__(self, emitter: Emitter, /, *operands: Any, **attributes: Any) -> ir.Value: ...
 
 
 class EmitCall(Protocol):
-    """What emits an operation on whole buffers: those of the operands, of the results, and scratch memory.
+    """A function that emits an operation on whole buffers: those of the operands, of the results, and scratch memory.
 
     ``addresses`` point to the first byte of each buffer, ``extents`` are the lengths of all its dimensions (which
-    include those of a batch), ``dtypes`` what its elements are. ``attributes`` are those of the node. Writes the
-    results, and gives one bit, whether that has failed; or None where it cannot fail; or what the program returns then,
-    a number of 32 bits, 0 where it has not failed.
+    include those of a batch), ``dtypes`` the dtypes of its elements. ``attributes`` are those of the node. The code
+    writes the results. The function returns one bit, whether that has failed; or None where it cannot fail; or the code
+    that the program returns then, a number of 32 bits, which is 0 where it has not failed.
     """
 
     def __call__(
@@ -55,7 +55,7 @@ class EmitCall(Protocol):
 
 
 class Scalar:
-    """One number in the body of a loop nest."""
+    """A scalar in the body of a loop nest."""
 
     __slots__ = ("__weakref__", "dtype")
     dtype: np.dtype
@@ -167,7 +167,8 @@ class CheckedIndex(Scalar):
         self.index = index
         self.extent = extent
         self.inside = inside
-        """Loops that it belongs into though it is the same in each of their iterations: there may be none."""
+        """Loops that the check belongs into though the index is the same in each of their iterations: they may take no
+        step."""
         self.dtype = INT64
 
     @property
@@ -179,7 +180,7 @@ class CheckedIndex(Scalar):
 
 
 class Buffer(Struct, frozen=False, eq=False):
-    """Memory of an array. ``leaf`` and ``result`` say whose it is; neither: a temporary of the program."""
+    """The memory of an array: of a ``leaf`` or of a ``result``; if it is neither, of a temporary of the program."""
 
     name: str
     type: ArrayType
@@ -194,7 +195,7 @@ class Buffer(Struct, frozen=False, eq=False):
     shares: Buffer | None = None
     """The buffer whose memory this one lives in: the memory plan makes sure that their lives do not overlap."""
     value: Value | None = None
-    """The value of the graph that is there, if it is a value: for errors."""
+    """The value of the graph that is stored there, if it is one: for errors."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -202,7 +203,7 @@ class Buffer(Struct, frozen=False, eq=False):
 
     @property
     def owner(self) -> Buffer:
-        """The buffer that stands for the memory."""
+        """The buffer whose memory this one lives in, itself if it has its own."""
         buffer = self
         while buffer.shares is not None:
             buffer = buffer.shares
@@ -226,7 +227,7 @@ class Buffer(Struct, frozen=False, eq=False):
         return self.strides is not None and isinstance(self.strides[-1], Literal)
 
     def along_memory(self, indices: Sequence[Scalar]) -> Scalar | None:
-        """Which of an element's indices is the one along memory, as far as that is known."""
+        """Return the one of an element's indices that runs along memory, as far as that is known."""
         if not indices:
             return None
         if self.strides is not None:
@@ -241,7 +242,7 @@ class Buffer(Struct, frozen=False, eq=False):
 
 
 def walk(roots: Iterable[Scalar]) -> Iterator[Scalar]:
-    """Every scalar below ``roots``, operands first, each once."""
+    """Yield every scalar below ``roots``, operands first, each once."""
     seen: set[Scalar] = set()
     stack: list[tuple[Scalar, bool]] = [(root, False) for root in reversed(list(roots))]
     while stack:

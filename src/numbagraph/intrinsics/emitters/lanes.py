@@ -1,7 +1,7 @@
-"""Several elements of a batch at a time: each is a lane of vector registers, and what is written for one is done in
-all.
+"""Several elements of a batch at a time: each is a lane of vector registers, and code for one runs in all lanes.
 
-An element's numbers follow each other in memory, so vectors are loaded along the elements, and transposed in registers.
+An element's numbers follow each other in memory, so vectors are loaded along the elements, and transposed in
+registers.
 """
 
 from __future__ import annotations
@@ -22,43 +22,44 @@ LEAST_BYTES = 16
 
 
 def lanes_of(dtype: np.dtype) -> int:
-    """How many numbers a vector register holds."""
+    """Return the number of elements of a dtype that a vector register holds."""
     return (current_target().vector_bytes or LEAST_BYTES) // dtype.itemsize
 
 
 def lane_count(vector: ir.Value) -> int:
-    """How many numbers a vector is of."""
+    """Return the number of lanes of a vector."""
     assert isinstance(vector.type, ir.VectorType)
     return vector.type.count
 
 
 class LaneAddresses(NamedTuple):
-    """Where the elements in the lanes are."""
+    """The addresses of the elements in the lanes."""
 
     lanes: Sequence[ir.Value]
     apart: ir.Value
-    """Whether they have memory of their own; results that nobody reads have not."""
+    """Whether the lanes have memory of their own; results that are not read have none."""
 
 
 class Lanes(Emitter):
-    """Emits the operations of an `Emitter` on vectors."""
+    """An emitter whose operations work on vectors."""
 
     def __init__(self, builder: ir.IRBuilder, count: int) -> None:
         super().__init__(builder)
         self.count = count
 
     def constant(self, value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
-        """The same number in all lanes."""
+        """Return a vector with the same number in all lanes."""
         number = llvm_constant(value, dtype)
         return ir.Constant(ir.VectorType(number.type, self.count), [number] * self.count)
 
     def any(self, truths: ir.Value) -> ir.Value:
-        """Whether a truth value holds in any lane."""
+        """Return whether a truth value holds in any lane."""
         bits = ir.IntType(self.count)
         return self.builder.icmp_unsigned("!=", self.builder.bitcast(truths, bits), ir.Constant(bits, 0))
 
     def addresses(self, first: ir.Value, step: ir.Value, last: ir.Value) -> LaneAddresses:
-        """Elements ``step`` bytes apart, from the first to the last, which all lanes behind it have, too."""
+        """Return the addresses of elements ``step`` bytes apart, from the first to the last; lanes behind the last have
+        its address, too."""
         builder, zero, lanes = self.builder, ir.Constant(I64, 0), []
         for lane in range(self.count):
             number = ir.Constant(I64, lane)
@@ -68,7 +69,7 @@ class Lanes(Emitter):
         return LaneAddresses(lanes, builder.or_(single, builder.icmp_signed("!=", step, zero)))
 
     def gather(self, addresses: Sequence[ir.Value]) -> ir.Value:
-        """The vector of what is at an address for each lane."""
+        """Load the vector of the numbers at one address for each lane."""
         pointer = addresses[0].type
         assert isinstance(pointer, ir.PointerType)
         vector: ir.Value = ir.Constant(ir.VectorType(pointer.pointee, self.count), ir.Undefined)
@@ -81,15 +82,15 @@ class Lanes(Emitter):
             self.builder.store(self.builder.extract_element(vector, ir.Constant(I32, lane)), address)
 
     def spread(self, number: ir.Value) -> ir.Value:
-        """A number in all lanes."""
+        """Return a vector with a number in all lanes."""
         empty = ir.Constant(ir.VectorType(number.type, self.count), ir.Undefined)
         first = self.builder.insert_element(empty, number, ir.Constant(I32, 0))
         return self.shuffled(first, first, [0] * self.count)
 
     def transposed(self, rows: Sequence[ir.Value]) -> list[ir.Value]:
-        """The columns of a matrix, one after the other, in registers that are full: of rows of equal length.
+        """Return the columns of a matrix, one after the other, in registers that are full: of rows of equal length.
 
-        The number of rows is a power of two. The halves are interleaved, then those of what that gives, and so on.
+        The number of rows is a power of two. The halves are interleaved, then those of the result, and so on.
         """
         parts = [[row] for row in rows]
         while len(parts) > 1:
@@ -107,14 +108,14 @@ class Lanes(Emitter):
         return result
 
     def shuffled(self, first: ir.Value, second: ir.Value, order: Sequence[int]) -> ir.Value:
-        """The numbers of two vectors at some positions."""
+        """Return the numbers of two vectors at some positions."""
         mask = ir.Constant(ir.VectorType(I32, len(order)), [ir.Constant(I32, position) for position in order])
         return self.builder.shuffle_vector(first, second, mask)
 
 
 class LaneMemory:
-    """Numbers that follow each other, of each lane. Where it is known how many there are, they are loaded together when
-    the first of them is read, and stored together in the end."""
+    """Numbers that follow each other, of each lane. Where their count is known, they are loaded together when the first
+    of them is read, and stored together in the end."""
 
     def __init__(self, lanes: Lanes, addresses: LaneAddresses, dtype: np.dtype, size: int | None) -> None:
         self.lanes = lanes
@@ -144,7 +145,7 @@ class LaneMemory:
             self.written = True
 
     def parts(self) -> Iterator[tuple[int, int]]:
-        """Where the parts that are vectors begin, and how long they are."""
+        """Yield the beginnings and the lengths of the parts that are vectors."""
         begin, count = 0, self.lanes.count
         while begin < (self.size or 0):
             while begin + count > (self.size or 0):
@@ -153,7 +154,7 @@ class LaneMemory:
             begin += count
 
     def vectors(self, begin: int, count: int) -> list[ir.Value]:
-        """The addresses of such a part."""
+        """Return the addresses of such a part."""
         type_ = ir.VectorType(llvm_type(self.dtype), count).as_pointer()
         return [self.lanes.builder.bitcast(each, type_) for each in self.addresses(ir.Constant(I64, begin))]
 

@@ -1,6 +1,6 @@
 """The mathematical functions, each one emitter, by calls of the C library (and, where it has none, of SciPy).
 
-This is the only file that knows where a function comes from: vector code for one takes its place here.
+This is the only module that decides where a function comes from: vector code for one takes its place here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 
 def real(name: str) -> Emit:
-    """A function of libm: ``name`` on float64, and ``namef`` on float32."""
+    """Return the emitter of a function of libm: ``name`` on float64, and ``namef`` on float32."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         single = operands[0].dtype == FLOAT32
@@ -30,8 +30,8 @@ def real(name: str) -> Emit:
 
 
 def complex_(name: str) -> Emit:
-    """A complex function of libm, computed in double precision: by the C convention, a complex64 is passed in another
-    way on each platform, but a complex128 is two doubles on all that have registers for it."""
+    """Return the emitter of a complex function of libm, in double precision: by the C convention, a complex64 is passed
+    in another way on each platform, but a complex128 is two doubles on all that have registers for it."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         parts = []
@@ -57,8 +57,9 @@ NUMBERS = {"f": FLOAT32, "d": FLOAT64, "l": INT64, "D": COMPLEX128}
 
 
 def scipy(name: str, whole: Collection[int] = ()) -> Emit:
-    """A function of `scipy.special.cython_special`, in the precision that SciPy computes in. Of one that has several
-    results, an attribute says which one is meant.
+    """Return the emitter of a function of `scipy.special.cython_special`, in the precision that SciPy computes in.
+
+    For a function of several results, an attribute chooses one.
 
     The operands at the positions ``whole`` become integers, as C makes them of floats, and NaN gives NaN. SciPy's own
     versions for floats do that too, and warn of those that are not whole, for which they call Python.
@@ -88,7 +89,8 @@ def scipy(name: str, whole: Collection[int] = ()) -> Emit:
 
 
 def spherical(name: str) -> Emit:
-    """A spherical Bessel function of `scipy.special.cython_special`, whose options are at an address, here none."""
+    """Return the emitter of a spherical Bessel function of `scipy.special.cython_special`, whose options are at an
+    address, here none."""
 
     def emit(emitter: Emitter, order: Operand, x: Operand) -> ir.Value:
         values = emitter.cast(order, INT64), emitter.cast(x, FLOAT64)
@@ -99,7 +101,7 @@ def spherical(name: str) -> Emit:
 
 
 def boost(name: str) -> Emit:
-    """A distribution of Boost, in the precision of its operands, as `scipy.stats` has it."""
+    """Return the emitter of a distribution of Boost, in the precision of its operands, as `scipy.stats` has it."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         type_ = llvm_type(operands[0].dtype)
@@ -110,7 +112,7 @@ def boost(name: str) -> Emit:
 
 
 def _as_integer(emitter: Emitter, operand: Operand) -> Operand:
-    """A float as C's ``int``; what becomes of NaN does not matter."""
+    """Return a float as C's ``int``; the result for NaN does not matter."""
     number = wrap(emitter, operand)
     fitting = (absolute(number) < -LEAST_INT).where(number, LEAST_INT)
     whole = emitter.cast(fitting.operand, INT64)
@@ -121,8 +123,8 @@ def _as_integer(emitter: Emitter, operand: Operand) -> Operand:
 
 
 def _several(emitter: Emitter, symbol: str, types: Types, values: list[ir.Value]) -> ir.Value:
-    """All results of a function that writes them to addresses, from a pure function that is not inlined: LLVM makes one
-    call of those for several results of the same operands."""
+    """Return all results of a function that writes them to addresses, through a pure function that is not inlined: LLVM
+    makes one call of those for several results of the same operands."""
     name = f"numbagraph.results.{symbol.removeprefix(SCIPY)}"
     found = emitter.module.globals.get(name)
     if not isinstance(found, ir.Function):

@@ -28,15 +28,17 @@ from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT64, real_dtype
 LEAST_LONG = 1 << 15
 """The length from which on rows are long."""
 LEAST_OF_SEVERAL = 600_000
-"""The same of several rows, which share the plan of NumPy's loop: of one row it takes as long as the transform."""
+"""The length from which on rows are long where there are several. These share the plan of NumPy's loop, which for a
+single row takes as long as the transform."""
 LEAST_ROWS = 4
-"""Of a matrix of fewer rows, each is nearly as long as what it is a part of, and takes its share of the time."""
+"""The least number of rows of the matrix. With fewer, each row is nearly as long as the whole, and takes its share of
+the time."""
 BLOCK = 16
-"""How many columns are transformed at once: a row of their elements fills some lines of the cache."""
+"""The number of columns that are transformed at once: a row of their elements fills some lines of the cache."""
 PADDING = 4
-"""How many complex numbers are between rows: those of a power of two would share sets of the first cache."""
+"""The number of complex numbers between rows: rows of a power of two would share sets of the first cache."""
 NEAR = 32
-"""How many elements of a row follow the one whose power is computed: theirs is that one times a power of a table."""
+"""The number of elements of a row for which one power is computed: theirs is that one times a power of a table."""
 
 _sin, _cos = lifted(real("sin")), lifted(real("cos"))
 
@@ -48,14 +50,14 @@ def divided(index: Index, other: int | Index) -> Index:
 
 
 def root_of(element: Element) -> Index:
-    """The root of the length, rounded down."""
+    """Return the root of the length, rounded down."""
     builder = element.builder
     length = builder.sitofp(element["n"].register, F64)
     return element.code.index(builder.fptosi(element.emitter.intrinsic("sqrt", length), I64))
 
 
 def number_of_rows(element: Element) -> Index:
-    """The largest divisor of the length that is not more than its root."""
+    """Return the largest divisor of the length that is not more than its root."""
     builder, length = element.builder, element["n"].register
 
     def goes_on(divisor: ir.Value) -> ir.Value:
@@ -76,7 +78,7 @@ class Powers(Struct):
 
     @classmethod
     def of(cls, element: Element, sign: int) -> Powers:
-        """Those of ``exp(sign * 2j * pi / n)``, tabulated."""
+        """Return the powers of ``exp(sign * 2j * pi / n)``, tabulated."""
         builder, code, zero = element.builder, element.code, element.code.index(0)
         zeros = element.emitter.function("llvm.ctlz.i64", I64, [I64, I1], pure=False)
         leading = builder.call(zeros, [root_of(element).register, ir.Constant(I1, 1)])
@@ -93,7 +95,7 @@ class Powers(Struct):
         return found
 
     def computed(self, exponent: Index, sign: int) -> Complex:
-        """A power by sine and cosine of an angle of an eighth of a turn at most, from the nearest quarter."""
+        """Compute a power by sine and cosine of an angle of at most an eighth of a turn, from the nearest quarter."""
         emitter, builder, length = self.element.emitter, self.element.builder, self.element["n"]
         quarters = divided(exponent * 8 + length, length * 2)
         rest, whole = (
@@ -110,7 +112,7 @@ class Powers(Struct):
         return power if sign > 0 else conjugate(power)
 
     def __getitem__(self, exponent: Index) -> Complex:
-        """The power of an exponent that is less than the length."""
+        """Return the power of an exponent that is less than the length."""
         builder, zero = self.element.builder, self.element.code.index(0)
         above = builder.lshr(exponent.register, self.bits)
         below = builder.xor(exponent.register, builder.shl(above, self.bits))
@@ -141,7 +143,7 @@ class Steps(Struct):
 
     @property
     def half(self) -> Index:
-        """How many rows there are, but for those that are the conjugates of others."""
+        """The number of rows without those that are the conjugates of others."""
         return divided(self.rows, 2) + 1
 
     @property
@@ -149,7 +151,7 @@ class Steps(Struct):
         return ir.Constant(F64, 1.0)
 
     def block(self, rows: Index, length: Index) -> Matrix:
-        """Memory behind some rows for a block of columns."""
+        """Return the memory behind some rows for a block of columns."""
         return self.element.matrix(self.work.address(rows, self.zero), length + PADDING, self.work.dtype)
 
     @property
@@ -162,7 +164,7 @@ class Steps(Struct):
         return divided(self.columns + 1, 2)
 
     def each_of_rest(self, width: Index, body: Callable[[Index, Index], object]) -> None:
-        """For the column and the row of all such elements of a block of rows."""
+        """Call ``body(column, row)`` for all elements of a block of rows from `middle` on."""
         code = self.element.code
         code.loop(self.middle, self.columns, lambda i: code.loop(0, width, lambda j: body(i, j)))
 
@@ -185,11 +187,11 @@ class Steps(Struct):
 
 
 Row = Callable[[Steps, Index], None]
-"""What transforms the row of a number."""
+"""``row(steps, k)``: a function that transforms the row of number k."""
 
 
 def in_steps(row: Row, sign: Callable[[Element], int], otherwise: Algorithm) -> Algorithm:
-    """The transforms of long rows, and those of lengths that have no divisors."""
+    """Emit the transforms of long rows, and those of lengths that have no suitable divisor."""
 
     def algorithm(element: Element) -> None:
         builder, rows = element.builder, number_of_rows(element)
@@ -228,8 +230,8 @@ def whole_row(steps: Steps, k: Index) -> None:
 
 
 def half_row(steps: Steps, k: Index) -> None:
-    """Of real numbers, half of the rows is enough: the elements of the other half are conjugates of those in the last
-    columns."""
+    """Transform a row of real numbers. Half of the matrix's rows is enough: the elements of the other half are
+    conjugates of those in the last columns."""
     element, work, rows, columns, half = steps.element, steps.work, steps.rows, steps.columns, steps.half
     code, zero = element.code, steps.zero
     source = element.matrix(element.operand(0).address(k, zero), columns)
@@ -260,7 +262,7 @@ def half_row(steps: Steps, k: Index) -> None:
 
 
 def inverse_row(steps: Steps, k: Index) -> None:
-    """The same the other way round."""
+    """Transform half of a row back to real numbers."""
     element, work, rows, columns, half = steps.element, steps.work, steps.rows, steps.columns, steps.half
     code, zero = element.code, steps.zero
     source = element.matrix(element.operand(0).address(k, zero), rows)
@@ -292,8 +294,8 @@ def inverse_row(steps: Steps, k: Index) -> None:
 
 
 def real_elements(steps: Steps) -> list[tuple[Index, Index, ir.Value]]:
-    """The row and the column of what has no conjugate, and whether there is such a one: of the first number of a half
-    and, if the length is even, the last."""
+    """Yield the row and the column of each element that has no conjugate, and whether there is such an element: the
+    first number of a half and, if the length is even, the last."""
     builder, (rows, columns) = steps.element.builder, (steps.rows, steps.columns)
     odd_rows, odd_columns = (builder.trunc(each.register, I1) for each in (rows, columns))
     row = builder.select(odd_columns, divided(rows, 2).register, steps.zero.register)

@@ -65,7 +65,7 @@ class Index:
         return self.emitter.builder.icmp_signed(predicate, self.register, self._other(other).register)
 
     def least(self, other: int | Index) -> Index:
-        """The smaller of two."""
+        """Return the smaller of two indices."""
         other = self._other(other)
         if self.static is not None and other.static is not None:
             return self if self.static < other.static else other
@@ -92,14 +92,14 @@ class StackVariable:
 
 
 class Grid(Protocol):
-    """What has an element at each pair of indices."""
+    """An object that has an element at each pair of indices."""
 
     def __getitem__(self, index: tuple[Index, Index]) -> Number: ...
     def __setitem__(self, index: tuple[Index, Index], number: Number) -> None: ...
 
 
 class Matrix:
-    """A matrix in memory: how many elements apart its rows and its columns are."""
+    """A matrix in memory, with the distances, in elements, of its rows and of its columns."""
 
     def __init__(self, emitter: Emitter, pointer: ir.Value, dtype: np.dtype, row: Index, column: Index) -> None:
         self.emitter = emitter
@@ -113,7 +113,7 @@ class Matrix:
         return Matrix(self.emitter, self.pointer, self.dtype, self.column, self.row)
 
     def from_(self, i: Index, j: Index) -> Matrix:
-        """The elements from one on."""
+        """Return the part of the matrix from an element on."""
         return Matrix(self.emitter, self.address(i, j), self.dtype, self.row, self.column)
 
     def offset(self, i: Index, j: Index) -> Index:
@@ -130,7 +130,7 @@ class Matrix:
 
 
 def number_of(emitter: Emitter, value: ir.Value, dtype: np.dtype) -> Any:
-    """A floating-point number, a complex one, or an integer."""
+    """Return a register as a floating-point number, a complex one, or an integer."""
     return Bits(emitter, value, dtype) if dtype.kind == "i" else wrap(emitter, Operand(value, dtype))
 
 
@@ -172,7 +172,7 @@ class Code:
         return self.emitter.constant(False, BOOL)
 
     def loop(self, start: int | Index, stop: Index, body: Body) -> None:
-        """``for k in range(start, stop): body(k)``; unrolled where both are static."""
+        """Emit ``for k in range(start, stop): body(k)``; unrolled where both are static."""
         start = start if isinstance(start, Index) else self.index(start)
         if start.static is not None and stop.static is not None:
             for k in range(start.static, stop.static):
@@ -186,11 +186,11 @@ class Code:
         self.emitter.repeat([start.register], lambda k: self.index(k).compare("<", stop), step)
 
     def backwards(self, stop: Index, body: Body) -> None:
-        """``for k in reversed(range(stop)): body(k)``."""
+        """Emit ``for k in reversed(range(stop)): body(k)``."""
         self.loop(0, stop, lambda k: body(stop - 1 - k))
 
     def total(self, first: Number, start: int | Index, stop: Index, term: Callable[[Index], Number]) -> Number:
-        """``first`` minus the terms from ``start`` to ``stop``."""
+        """Return ``first`` minus the terms from ``start`` to ``stop``."""
         start = start if isinstance(start, Index) else self.index(start)
         if start.static is not None and stop.static is not None:
             for k in range(start.static, stop.static):
@@ -206,7 +206,7 @@ class Code:
         return Number(self.emitter, result, first.dtype)
 
     def grid(self, matrix: Matrix, rows: Index, columns: Index, *, read: bool = True) -> Grid:
-        """The elements in registers, where both lengths are static; else the matrix itself."""
+        """Return the elements in registers, where both lengths are static; else the matrix itself."""
         if rows.static is None or columns.static is None:
             return matrix
         found = Registers()
@@ -215,5 +215,5 @@ class Code:
         return found
 
     def each(self, rows: Index, columns: Index, body: Callable[[Index, Index], object]) -> None:
-        """For every pair of indices."""
+        """Call ``body`` for every pair of indices."""
         self.loop(0, rows, lambda i: self.loop(0, columns, lambda j: body(i, j)))

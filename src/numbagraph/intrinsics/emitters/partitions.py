@@ -1,4 +1,4 @@
-"""Elements at places of a sorted vector, and vectors that are parted there: what selection is for."""
+"""Elements at places of a sorted vector, and vectors that are parted there: the uses of selection."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 
 PAIRS = 5
-"""How many pieces of scratch memory a `Selection` needs: two of keys and positions each, and one of keys."""
+"""The number of pieces of scratch memory for a `Selection`: two of keys and positions each, and one of keys."""
 
 
 def place_of(element: Element, k: Index) -> Index:
-    """A place that is asked for, inside of the vector."""
+    """Return a wanted place, clipped to the vector."""
     place = Index(element.emitter, Row.at(element, element.operands[1], INT64).load(k))
     return at_least(place, element.code.index(0)).least(element["n"] - 1)
 
 
 def select(element: Element) -> None:
-    """The elements at some places, and their positions; of no elements zeros."""
+    """Write the elements at some places, and their positions; zeros for an empty vector."""
     builder, dtype = element.builder, element.dtypes[0]
     keys, positions = Row.at(element, element.results[0], dtype), Row.at(element, element.results[1], INT64)
     selection = Selection(element, element.scratch[:PAIRS])
@@ -58,17 +58,18 @@ def select(element: Element) -> None:
 
 
 def part(element: Element) -> None:
-    """The elements in two or more parts, before, between and behind some places, where each keeps its order."""
+    """Write the elements in two or more parts, before, between and behind some places, where each part keeps its
+    order."""
     divide(element, places=False)
 
 
 def argpart(element: Element) -> None:
-    """The positions of the elements that `part` gives."""
+    """Write the positions of the elements that `part` gives."""
     divide(element, places=True)
 
 
 Choose = Callable[[ir.Value, ir.Value], ir.Value]
-"""Of a key and its position, the one that is written."""
+"""``choose(key, position)``: the one of the two that is written."""
 
 
 def key_of(key: ir.Value, position: ir.Value) -> ir.Value:
@@ -102,7 +103,7 @@ def rows_of(pairs: Pairs) -> tuple[Row, Row]:
 
 
 class Target(Struct):
-    """A row that is parted, and one for the elements behind the place, which are collected there first: what follows
+    """A row that is parted, and one for the elements behind the place, which are collected there first: memory behind
     the last element of the row may be overwritten."""
 
     row: Row
@@ -111,7 +112,7 @@ class Target(Struct):
 
 
 def split(element: Element, given: Pairs, n: Index, place: Index, pivot: Found, targets: Sequence[Target]) -> None:
-    """The first ``n`` elements, in two parts beside the one at a place. A target may be where they are."""
+    """Split the first ``n`` elements into two parts beside the one at a place. A target may be where they are."""
     builder, zero = element.builder, ir.Constant(I64, 0)
 
     def body(k: Index, lanes: int, *sizes: ir.Value) -> list[ir.Value]:
@@ -132,7 +133,7 @@ def split(element: Element, given: Pairs, n: Index, place: Index, pivot: Found, 
 
 
 def sides(element: Element, key: ir.Value, position: ir.Value, pivot: Found, lanes: int) -> tuple[ir.Value, ir.Value]:
-    """Whether elements stand before or behind another one: by their positions, if they are equal."""
+    """Return whether elements stand before or behind another one; equal ones are told apart by their positions."""
     builder, dtype = element.builder, element.dtypes[0]
     other, place = spread(element, pivot.key, lanes), spread(element, pivot.position, lanes)
     less, greater = comes_before(builder, key, other, dtype), comes_before(builder, other, key, dtype)
@@ -142,7 +143,7 @@ def sides(element: Element, key: ir.Value, position: ir.Value, pivot: Found, lan
 
 
 def divide_often(element: Element, selection: Selection) -> Pairs:
-    """In several parts: at the last place first, then what stands before it. Places are in order."""
+    """Split into several parts: at the last place first, then what stands before it. Places are in order."""
     builder, code, n, m = element.builder, element.code, element["n"], element["m"]
     keys = Row.at(element, element.scratch[PAIRS], element.dtypes[0])
     positions = Row.at(element, element.scratch[PAIRS + 1], INT64)

@@ -1,4 +1,4 @@
-"""Products of small square matrices, several at a time: to call BLAS for each takes longer than to compute it."""
+"""Products of small square matrices, several at a time: a call of BLAS for each takes longer than the computation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from numbagraph.intrinsics.emitters.formula import Number
 from numbagraph.intrinsics.emitters.matrices import Index
 
 MOST_ROWS = 4
-"""The length up to which products are computed so. Larger ones take as long as to read and write them, by BLAS."""
+"""The length up to which products are computed this way. Larger ones take as long as reading and writing them, by
+BLAS."""
 
 
 def unrolled(element: Element) -> None:
-    """Element by element, with all factors in registers."""
+    """Multiply element by element, with all factors in registers."""
     code, n, target = element.code, element["n"], element.result()
     flags = element.attributes["first"], element.attributes["second"]
     stored = [element.operand(number) for number in range(2)]
@@ -36,7 +37,7 @@ def unrolled(element: Element) -> None:
 
 
 def with_product(total: Number, x: Number, y: Number) -> Number:
-    """``total + x * y``, rounded once where that is an instruction."""
+    """Return ``total + x * y``, rounded once where that is an instruction."""
     builder = total.emitter.builder
     term = builder.fmul(x.value, y.value, flags=CONTRACT)
     return Number(total.emitter, builder.fadd(total.value, term, flags=CONTRACT), total.dtype)
@@ -53,7 +54,7 @@ class SmallProduct(CoreEmitter):
 
     @staticmethod
     def is_for(emitter: Emitter, m: ir.Value, k: ir.Value, n: ir.Value) -> ir.Value:
-        """Whether matrices of these lengths are among them."""
+        """Return whether the emitter is for matrices of these lengths."""
         builder = emitter.builder
         square = builder.and_(builder.icmp_signed("==", m, k), builder.icmp_signed("==", k, n))
         few = builder.icmp_unsigned("<", builder.sub(n, ir.Constant(I64, 1)), ir.Constant(I64, MOST_ROWS))
@@ -69,4 +70,4 @@ small_products: dict[tuple[bool, bool], SmallProduct] = {
     )
     for flags in product((False, True), (False, True))
 }
-"""By which of the operands are transposed."""
+"""The emitters of small products, by the flags of the transposed operands."""

@@ -26,7 +26,7 @@ from numbagraph.ir.types import FLOAT32, FLOAT64
 
 INFINITY, NAN = math.inf, math.nan
 LARGE = {FLOAT32: 2.0**23, FLOAT64: 2.0**52}
-"""From where on all numbers are whole."""
+"""The number from which on all numbers are whole, by dtype."""
 
 copy_sign = intrinsic("copysign")
 
@@ -35,14 +35,15 @@ _whole = lifted(intrinsic("trunc"))
 
 
 def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """C's remainder, with the sign of the dividend; it is always exact."""
+    """Return C's remainder, with the sign of the dividend; it is always exact."""
     if not current_target().has_fma:
         return _divided(emitter, x, y)
     return _fmod_in_vectors(emitter, x, y) if emitter.in_vectors else emitter.define("fmod", _fmod_of_number, x, y)
 
 
 def _fmod_of_number(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """The library's remainder goes bit by bit, which takes a microsecond where the quotient is huge."""
+    """Return the remainder of one pair of numbers. The C library's function goes bit by bit, which takes a microsecond
+    where the quotient is huge."""
     dividend, divisor = absolute(wrap(emitter, x)), absolute(wrap(emitter, y))
     usual = (dividend < INFINITY) & (divisor >= float(np.finfo(x.dtype).tiny)) & (divisor < INFINITY)
 
@@ -56,8 +57,8 @@ def _fmod_of_number(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def _rest_in_steps(emitter: Emitter, dividend: Number, divisor: Number) -> ir.Value:
-    """What is left of a positive dividend by quotients of as many digits as a number has, each of which leaves an exact
-    rest: the divisor is first multiplied by a power of two."""
+    """Return the remainder of a positive dividend by quotients of as many digits as a number has, each of which leaves
+    an exact rest: the divisor is first multiplied by a power of two."""
     dtype, digits = dividend.dtype, np.finfo(dividend.dtype).nmant
 
     def goes_on(rest: ir.Value) -> ir.Value:
@@ -76,8 +77,8 @@ def _rest_in_steps(emitter: Emitter, dividend: Number, divisor: Number) -> ir.Va
 
 @formula
 def _fmod_in_vectors(x: Number, y: Number) -> Number:
-    """What a whole quotient leaves. As long as the quotient has fewer digits than a number, rounding makes it too large
-    by one at most, and then what it leaves has the other sign."""
+    """Return the dividend less the divisor times a whole quotient. As long as the quotient has fewer digits than a
+    number, rounding makes it too large by at most one; the rest then has the other sign."""
     quotient = x / y
     rare = (absolute(quotient) >= LARGE[x.dtype]) & (absolute(x) < INFINITY) & y.differs(0.0)
     of_rare = only_where(rare, by_call("fmod", _fmod_of_number), x, y)
@@ -91,21 +92,22 @@ _fmod = lifted(fmod)
 
 
 def _remainder(x: Number, y: Number) -> tuple[Number, Number]:
-    """C's remainder, and whether it has not the sign of the divisor."""
+    """Return C's remainder, and whether it has another sign than the divisor."""
     rest = _fmod(x, y)
     return rest, rest.differs(0.0) & ((y < 0.0) ^ (rest < 0.0))
 
 
 @formula
 def remainder(x: Number, y: Number) -> Number:
-    """Python's remainder, with the sign of the divisor."""
+    """Return Python's remainder, with the sign of the divisor."""
     rest, wrong = _remainder(x, y)
     return rest.differs(0.0).where(wrong.where(rest + y, rest), copysign(x.constant(0.0), y))
 
 
 @formula
 def floor_divide(x: Number, y: Number) -> Number:
-    """The integer nearest to the exact quotient, less one where the remainder has not the sign of the divisor."""
+    """Return the integer nearest to the exact quotient, less one where the remainder has another sign than the
+    divisor."""
     rest, wrong = _remainder(x, y)
     quotient = (x - rest) / y
     quotient = wrong.where(quotient - 1.0, quotient)
@@ -118,14 +120,14 @@ def floor_divide(x: Number, y: Number) -> Number:
 
 @formula
 def modf_fraction(x: Number) -> Number:
-    """The fraction, with the sign of the number; that of infinity is zero."""
+    """Return the fraction, with the sign of the number; that of infinity is zero."""
     fraction = x - lifted(intrinsic("trunc"))(x)
     return copysign(absolute(x).equals(INFINITY).where(0.0, fraction), x)
 
 
 @formula
 def next_after(x: Number, y: Number) -> Number:
-    """The number beside ``x`` on the side of ``y``. Numbers of one sign are in the order of their bits."""
+    """Return the number beside ``x`` on the side of ``y``. Numbers of one sign are in the order of their bits."""
     grows = (x < y) ^ (x < 0.0)
     moved = grows.where((x.bits + 1).number, (x.bits - 1).number)
     smallest = copysign((x.constant(0.0).bits + 1).number, y)
@@ -135,7 +137,7 @@ def next_after(x: Number, y: Number) -> Number:
 
 @formula
 def spacing(x: Number) -> Number:
-    """The distance to the next number away from zero, with the sign of the number."""
+    """Return the distance to the next number away from zero, with the sign of the number."""
     size = absolute(x)
     distance = (size.bits + 1).number - size
     return size.equals(INFINITY).where(NAN, (x < 0.0).where(-distance, distance))
@@ -150,8 +152,8 @@ def heaviside(x: Number, at_zero: Number) -> Number:
 
 
 def chained_heaviside(x: Number, at_zero: Number) -> Number:
-    """With a branch that is predicted: the next step of a loop waits for comparisons, but not for the 1 behind it. It
-    is its own result, so chains stay there."""
+    """Return the step function by a branch that is predicted: the next step of a loop waits for comparisons, but not
+    for the 1 behind it. The result is its own step, so chains stay there."""
     builder = x.emitter.builder
     with builder.if_else((x > 0.0).value, likely=True) as (positive, others):
         with positive:
@@ -166,7 +168,7 @@ def chained_heaviside(x: Number, at_zero: Number) -> Number:
 
 
 def ldexp(emitter: Emitter, x: Operand, exponent: Operand) -> ir.Value:
-    """``x * 2 ** exponent``; an exponent beyond 32 bits is as good as one of 16."""
+    """Return ``x * 2 ** exponent``; an exponent beyond 32 bits is as good as one of 16."""
     builder, count = emitter.builder, exponent.value
     if count.type == I64:
         limit = ir.Constant(I64, 2**16)

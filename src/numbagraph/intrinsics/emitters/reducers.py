@@ -1,4 +1,4 @@
-"""Accumulators: how a stream of numbers becomes one, and how partial results combine."""
+"""Accumulators: the reduction of a stream of numbers to one, and the combination of partial results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ State = tuple[ir.Value, ...]
 
 
 def negative_zero(dtype: np.dtype) -> Any:
-    """The neutral element of addition, bit for bit: 0.0 + -0.0 is 0.0."""
+    """Return the neutral element of addition, bit for bit: 0.0 + -0.0 is 0.0."""
     return complex(-0.0, -0.0) if dtype.kind == "c" else -0.0 if dtype.kind == "f" else 0
 
 
@@ -32,7 +32,7 @@ class Reducer(Struct):
     ordered: bool = field(default=False, kw_only=True)
     """Whether the order of floating-point terms matters for more than rounding."""
     absorbing: Any = field(default=None, kw_only=True)
-    """What stays as it is whatever follows, if there is such a number."""
+    """A number that stays as it is whatever follows, if there is one."""
 
     positional = False
 
@@ -46,28 +46,29 @@ class Reducer(Struct):
         return dtype
 
     def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
-        """The state after one more value; ``extra`` is its position, or whatever else a reducer asks for."""
+        """Return the state after one more value; ``extra`` is its position, or other data that a reducer needs."""
         return (self.combine(emitter, Operand(state[0], value.dtype), value),)
 
     def merge(self, emitter: Emitter, first: State, second: State, dtype: np.dtype) -> State:
-        """The state after two runs of values, from the state after each."""
+        """Return the state after two runs of values, from the state after each."""
         return (self.combine(emitter, Operand(first[0], dtype), Operand(second[0], dtype)),)
 
     def result(self, state: State) -> ir.Value:
         return state[0]
 
     def carried(self, emitter: Emitter, index: Operand, before: Operand) -> ir.Value:
-        """The accumulator at ``index`` of a running reduction: the element before, or the identity at the first."""
+        """Return the accumulator at ``index`` of a running reduction: the element before, or the identity at the
+        first."""
         first = emitter.builder.icmp_unsigned("==", index.value, ir.Constant(I64, 0))
         return emitter.builder.select(first, self.initial(before.dtype)[0], before.value)
 
     def advance(self, emitter: Emitter, accumulator: Operand, value: Operand, *extra: Operand) -> ir.Value:
-        """One step of a running reduction whose accumulator is an element in memory."""
+        """Take one step of a running reduction whose accumulator is an element in memory."""
         return self.step(emitter, (accumulator.value,), value, extra[0].value if extra else None)[0]
 
 
 class LinearRecurrence(Reducer):
-    """``y = factor * y + value``. Two steps combine into one step, but ``combine`` has no need to."""
+    """The reducer of ``y = factor * y + value``. Two steps combine into one step, but ``combine`` has no need to."""
 
     def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
         assert extra is not None
@@ -81,7 +82,7 @@ class RunningProduct(Reducer):
 
     @staticmethod
     def unit(dtype: np.dtype) -> Any:
-        """What stands for no term: one, as a number that hardly any product is."""
+        """Return the number that stands for no term: a one that hardly any product is."""
         return complex(1.0, -0.0) if dtype.kind == "c" else 1
 
     def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
@@ -104,7 +105,7 @@ class Sum(Reducer):
         return dtype.kind in "fc"
 
     def total_dtype(self, dtype: np.dtype) -> np.dtype:
-        """Totals are kept in double precision: the errors of many blocks of float32 would not fit into one more."""
+        """The dtype of totals, double precision: the errors of many blocks of float32 would not fit into one more."""
         return COMPLEX128 if dtype.kind == "c" else FLOAT64
 
     def add_block(self, emitter: Emitter, total: State, block: ir.Value, dtype: np.dtype) -> State:
@@ -119,7 +120,7 @@ class Sum(Reducer):
         return self._two_sum(emitter, total[0], total[1], block)
 
     def merge_totals(self, emitter: Emitter, first: State, second: State, dtype: np.dtype) -> State:
-        """The (sum, error) pair of two runs of blocks, from the pair of each."""
+        """Return the (sum, error) pair of two runs of blocks, from the pair of each."""
         wide = self.total_dtype(dtype)
         total, error = self.add_block(emitter, first, second[0], wide)
         return total, scalar.add(emitter, Operand(error, wide), Operand(second[1], wide))
@@ -144,7 +145,8 @@ class Sum(Reducer):
 
 
 def better(predicate: str) -> Emit:
-    """The emitter of "``new`` takes the place of ``old``" for argmax (">") or argmin ("<"): NaN beats all but NaN.
+    """Return the emitter of "``new`` takes the place of ``old``" for argmax (">") or argmin ("<"): NaN beats all but
+    NaN.
 
     Complex numbers are compared by their real parts, and where these are equal by the imaginary ones.
     """
@@ -201,7 +203,7 @@ class ArgReducer(Reducer):
         return builder.select(wins, value.value, state[0]), builder.select(wins, extra, state[1])
 
     def locate(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
-        """A step towards the first position of a known extremum, from the largest unsigned number down."""
+        """Take a step towards the first position of a known extremum, from the largest unsigned number down."""
         assert extra is not None
         builder, extremum = emitter.builder, Operand(state[0], value.dtype)
         position = builder.select(self.combine(emitter, extremum, value), ir.Constant(I64, -1), extra)

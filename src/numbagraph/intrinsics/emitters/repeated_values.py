@@ -1,7 +1,7 @@
 """Values that are repeated, written where a mask is true: at each position its own one, or one after the other.
 
-So many flags are looked at together as a register has bits: where none of them is true, nothing else is read, and where
-all are, vectors are copied.
+Flags are looked at in blocks of as many as a register has bits: where none of them is true, nothing else is read, and
+where all are, vectors are copied.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from numbagraph.ir.types import real_dtype
 
 FLAGS = np.dtype(np.uint8)
 BLOCK = 64
-"""So many flags are looked at together."""
+"""The number of flags that are looked at together."""
 FEW = 4
-"""So few elements of a block are written one after the other: of the others, no memory is read."""
+"""The number of elements of a block up to which they are written one after the other: no memory of the others is
+read."""
 BITS = ir.IntType(BLOCK)
 
 
@@ -29,7 +30,7 @@ class Words(Struct):
 
     row: Row
     each: int
-    """How many an element has."""
+    """The number of integers of an element."""
 
     @classmethod
     def at(cls, element: Element, pointer: ir.Value, dtype: np.dtype) -> Words:
@@ -38,7 +39,7 @@ class Words(Struct):
 
     @property
     def lanes(self) -> int:
-        """How many elements a vector has."""
+        """The number of elements of a vector."""
         return 64 // (self.each * self.row.dtype.itemsize)
 
     def load(self, k: Index, lanes: int) -> ir.Value:
@@ -48,7 +49,7 @@ class Words(Struct):
         self.row.store(value, k * self.each, lanes * self.each)
 
     def expanded(self, k: Index, mask: ir.Value, lanes: int) -> ir.Value:
-        """As many elements as a mask selects, each in one of these lanes."""
+        """Load as many elements as a mask selects, each into one of its lanes."""
         emitter, width = self.row.element.emitter, lanes * self.each
         vector = ir.VectorType(llvm_type(self.row.dtype), width)
         address = self.row.place(k * self.each)
@@ -62,19 +63,20 @@ class Values(Struct):
 
     words: Words
     period: Index
-    """After so many they begin again: at least as many as a block has, if there is one."""
+    """The number of values after which they begin again: at least as many as a block has, if there is one."""
     room: Index
-    """So many are in memory."""
+    """The number of values in memory."""
 
     def after(self, k: Index) -> Index:
-        """A place behind the last of a block that began before the end of the period."""
+        """Return a place as one within the period; it may be one behind the last of a block that began before the end
+        of the period."""
         rest = k - self.period
         builder = k.emitter.builder
         return Index(k.emitter, builder.select(rest.compare("<", 0), k.register, rest.register))
 
 
 def repeated(element: Element, pointer: ir.Value, m: Index) -> Values:
-    """Few values are copied, one behind the other, until a block can be read from the last of them on."""
+    """Copy few values, one behind the other, until a block can be read from the last of them on."""
     builder, emitter, dtype = element.builder, element.emitter, element.dtypes[0]
     few = builder.and_(builder.and_(m.compare("<", BLOCK), m.compare(">", 0)), element["n"].compare(">=", BLOCK))
     with builder.goto_entry_block():
@@ -147,7 +149,7 @@ class Writing(Struct):
         self.one_by_one(code.index(i), n, code.index(k))
 
     def mask(self, i: Index, lanes: int, each: int = 1) -> ir.Value:
-        """Which flags from one on are true; several times each."""
+        """Return which flags from one on are true; each of them ``each`` times."""
         builder, given = self.element.builder, self.flags.load(i, lanes)
         if each > 1:
             order = [lane for lane in range(lanes) for _ in range(each)]
@@ -157,7 +159,7 @@ class Writing(Struct):
         return builder.icmp_unsigned("!=", given, ir.Constant(given.type, zero))
 
     def each_selected(self, i: Index, k: Index, bits: ir.Value) -> None:
-        """The elements of a block where bits are set, one after the other."""
+        """Write the elements of a block where bits are set, one after the other."""
         code, builder, emitter = self.element.code, self.element.builder, self.element.emitter
         none, one = ir.Constant(BITS, 0), ir.Constant(BITS, 1)
 
@@ -169,7 +171,7 @@ class Writing(Struct):
         emitter.repeat([bits, k.register], lambda rest, _: builder.icmp_unsigned("!=", rest, none), step)
 
     def block(self, i: Index, k: Index, bits: ir.Value) -> None:
-        """The elements of a block, by vectors, if there is an instruction for it."""
+        """Write the elements of a block, by vectors, if there is an instruction for it."""
         builder, target, words = self.element.builder, self.target, self.values.words
         with builder.if_else(builder.icmp_unsigned("==", bits, ir.Constant(BITS, -1))) as (every, some):
             with every:
@@ -189,7 +191,7 @@ class Writing(Struct):
                     target.store(each, i + lane, target.lanes)
 
     def expanded(self, k: Index, bits: ir.Value, lane: int, mask: ir.Value) -> ir.Value:
-        """The values of the lanes from one on, where these are selected."""
+        """Return the values of the lanes from one on, where these are selected."""
         before = self.element.builder.and_(bits, ir.Constant(BITS, (1 << lane) - 1))
         place = k + Index(self.element.emitter, self.element.emitter.intrinsic("ctpop", before))
         return self.values.words.expanded(place, mask, self.target.lanes)

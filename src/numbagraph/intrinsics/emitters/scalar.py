@@ -39,8 +39,8 @@ square_root = by_kind(f=intrinsic("sqrt"), c=complexes.square_root)
 
 
 def add_reassociated(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """Addition into an accumulator, whose order LLVM may choose. It may fuse with the multiplication of what is added,
-    since the last bits of a sum are not specified; what is computed before that is exact."""
+    """Add to an accumulator, in an order that LLVM may choose. It may fuse with the multiplication of the term, since
+    the last bits of a sum are not specified; values computed before that are exact."""
     flags = ("reassoc", *CONTRACT)
     if x.dtype.kind == "f":
         for each in (x.value, y.value):
@@ -83,7 +83,8 @@ sign = by_kind(iu=_sign_integer, f=formula(_sign_real), c=formula(complexes.sign
 
 
 def _reciprocal_integer(emitter: Emitter, x: Operand) -> ir.Value:
-    """1 and -1 are their own, that of 0 is infinity as an integer (the least of 32 bits or more), and all others 0."""
+    """Return an integer's reciprocal: 1 and -1 are their own, that of 0 is infinity as an integer (the least of 32 bits
+    or more), and all others are 0."""
     builder, type_ = emitter.builder, x.value.type
     unit = builder.icmp_unsigned("==", x.value, ir.Constant(type_, 1))
     infinity = 0
@@ -107,7 +108,8 @@ def imaginary_part(emitter: Emitter, x: Operand) -> ir.Value:
 
 
 def compare(predicate: str) -> Emit:
-    """The emitter of a comparison; NaN compares unequal to everything, and complex numbers compare in lexical order."""
+    """Return the emitter of a comparison; NaN compares unequal to everything, and complex numbers compare in lexical
+    order."""
 
     def integers(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
         if x.dtype.kind != y.dtype.kind:
@@ -122,7 +124,7 @@ def compare(predicate: str) -> Emit:
 
 
 def _compare_signs(emitter: Emitter, predicate: str, x: Operand, y: Operand) -> ir.Value:
-    """By value, a signed and an unsigned integer of one width: a negative one is less than any unsigned one."""
+    """Compare by value a signed and an unsigned integer of one width: a negative one is less than any unsigned one."""
     builder = emitter.builder
     signed = x if x.dtype.kind == "i" else y
     is_negative = builder.icmp_signed("<", signed.value, ir.Constant(signed.value.type, 0))
@@ -159,7 +161,8 @@ def extremum(predicate: str, *, accumulate: bool = True) -> Emit:
 
 
 def _accumulated(name: str) -> Emit:
-    """An extremum of what has been accumulated and an element. If no element is NaN, nothing is."""
+    """Return the emitter of an extremum of an accumulator and an element. If no element is NaN, neither is the
+    accumulator."""
 
     def emit(emitter: Emitter, accumulated: Operand, element: Operand) -> ir.Value:
         callee = element.value.callee if isinstance(element.value, ir.CallInstr) else None
@@ -172,11 +175,11 @@ def _accumulated(name: str) -> Emit:
 
 
 BESIDE_NAN = ("llvm.maxnum", "llvm.minnum")
-"""What `where` makes of an infinity in place of NaN."""
+"""The instructions that `where` becomes with an infinity in place of NaN."""
 
 
 def extremum_ignoring_nan(predicate: str) -> Emit:
-    """The emitter of fmax (">") or fmin ("<"): the operand that is not NaN, if there is one."""
+    """Return the emitter of fmax (">") or fmin ("<"): the operand that is not NaN, if there is one."""
 
     def second(x: Number, y: Number) -> Number:
         return y.is_nan().where(x, x.compare(predicate, y).where(x, y))
@@ -187,7 +190,7 @@ def extremum_ignoring_nan(predicate: str) -> Emit:
 
 
 def _by_instruction_of_arm(name: str, elsewhere: Callable[[Number, Number], Number]) -> Emit:
-    """An extremum as NumPy takes it: on ARM by an instruction, by which 0 is more than -0."""
+    """Return the emitter of an extremum as NumPy takes it: on ARM by an instruction, by which 0 is more than -0."""
     on_arm, on_others = intrinsic(name), formula(elsewhere)
 
     def emit(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
@@ -204,8 +207,9 @@ def where(emitter: Emitter, condition: Operand, x: Operand, y: Operand) -> ir.Va
 
 
 def _extremum_beside_nan(condition: ir.Value, filler: ir.Value, value: ir.Value) -> str:
-    """Which extremum ``where(isnan(value), filler, value)`` is, of an infinity: one instruction, behind which LLVM
-    knows that there is no NaN. Otherwise none; nor on ARM, whose instruction makes a NaN of one that signals."""
+    """Return which extremum ``where(isnan(value), filler, value)`` is for an infinite filler: one instruction, behind
+    which LLVM knows that there is no NaN. Return nothing in other cases, and on ARM, whose instruction makes a NaN of
+    one that signals."""
     is_nan = isinstance(condition, ir.FCMPInstr) and condition.op == "une" and condition.operands == [value, value]
     if current_target().is_arm or not is_nan or not isinstance(filler, ir.Constant) or not math.isinf(filler.constant):
         return ""
@@ -213,19 +217,19 @@ def _extremum_beside_nan(condition: ir.Value, filler: ir.Value, value: ir.Value)
 
 
 def _without_identity(emitter: Emitter, x: Operand) -> ir.Value:
-    """An operand that LLVM does not know for the identity of an extremum: ``max(m, where(c, x, -inf))`` would become
-    ``where(c, max(m, x), m)``, which it does not vectorise."""
+    """Return an operand that LLVM does not know for the identity of an extremum: ``max(m, where(c, x, -inf))`` would
+    become ``where(c, max(m, x), m)``, which it does not vectorise."""
     is_infinite = x.dtype.kind == "f" and isinstance(x.value, ir.Constant) and math.isinf(x.value.constant)
     return opaque(emitter.builder, x.value) if is_infinite and emitter.in_vectors else x.value
 
 
 def is_false(emitter: Emitter, _: Operand, condition: Operand) -> ir.Value:
-    """1 where a condition does not hold, as an index."""
+    """Return 1 where a condition does not hold, as an index."""
     return emitter.builder.zext(emitter.builder.not_(condition.value), I64)
 
 
 def logical(operation: str) -> Emit:
-    """The emitter of a logical operation on truth values, by the name of the builder's method."""
+    """Return the emitter of a logical operation on truth values, by the name of the builder's method."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         return getattr(emitter.builder, operation)(*[emitter.is_true(each) for each in operands])
@@ -234,7 +238,7 @@ def logical(operation: str) -> Emit:
 
 
 def _test(function: Callable[[Number], Number], *, integers: int, combine: str) -> Emit:
-    """The emitter of a test of floating-point numbers, which has one outcome for all integers."""
+    """Return the emitter of a test of floating-point numbers, which has one outcome for all integers."""
 
     def complex_(emitter: Emitter, x: Operand) -> ir.Value:
         number = wrap(emitter, x)

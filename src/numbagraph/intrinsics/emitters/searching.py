@@ -1,6 +1,6 @@
-"""Looking up in what is sorted, many numbers at a time.
+"""Search in sorted vectors, for many numbers at a time.
 
-Halving has a step for each bit of the length, whatever the number that is sought. So all lanes of a vector make it
+Halving has a step for each bit of the length, whatever the number that is sought. So all lanes of a vector take it
 together, and no branch depends on elements.
 """
 
@@ -16,11 +16,12 @@ from numbagraph.intrinsics.emitters.sorting import comes_before
 from numbagraph.ir.types import INT64
 
 LANES = 32
-"""So many numbers are looked up together: reads for one of them wait while those for others are under way."""
+"""The number of numbers that are searched for together: reads for one of them wait while those for others are under
+way."""
 
 
 def read(row: Row, positions: ir.Value, lanes: int) -> ir.Value:
-    """The element at a position for each lane."""
+    """Load the element at a position for each lane."""
     element, builder = row.element, row.element.builder
     if lanes == 1:
         return row.load(element.code.index(positions))
@@ -33,7 +34,8 @@ def read(row: Row, positions: ir.Value, lanes: int) -> ir.Value:
 
 
 def search(element: Element) -> None:
-    """How many elements of a sorted vector stand before each number, or from the right: not behind it."""
+    """Write the number of elements of a sorted vector that stand before each number, or that do not stand behind it
+    ("right")."""
     code, builder, emitter = element.code, element.builder, element.emitter
     dtype = element.dtypes[0]
     keys, numbers = (Row.at(element, pointer, dtype) for pointer in element.operands)
@@ -44,7 +46,8 @@ def search(element: Element) -> None:
         sought = numbers.load(k, lanes)
 
         def halve(left: ir.Value, first: ir.Value) -> list[ir.Value]:
-            """Elements before the first position stand before the number, and the ``left`` ones from there on may."""
+            """Take a step of the search. Elements before the first position stand before the number; the ``left`` ones
+            from there on may."""
             half = builder.lshr(left, one.register)
             other = read(keys, builder.add(first, spread(element, half, lanes)), lanes)
             if right:

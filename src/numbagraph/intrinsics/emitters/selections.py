@@ -22,7 +22,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64, real_dtype
 
 FEW = 128
-"""So few candidates are sorted."""
+"""The number of candidates up to which they are sorted."""
 SAMPLE = 64, 4096
 """The least and the greatest length of a sample, which is a sixteenth of the candidates otherwise."""
 GOLDEN = 0x9E3779B97F4A7C15
@@ -30,7 +30,8 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def lanes_for(*dtypes: np.dtype) -> int:
-    """How many elements one instruction can compress: the processor has one for each register, or none."""
+    """Return the number of elements that one instruction can compress: the processor has one for each register, or
+    none."""
     target = current_target()
     if not (target.is_x86 and target.has("avx512vl")) or min(each.itemsize for each in dtypes) < 4:
         return 1
@@ -62,7 +63,7 @@ class Row(Struct):
 
 
 class Pairs(Struct):
-    """Keys, and the position of each: its number where there is no row of them."""
+    """Keys, and the position of each; without a row of positions, it is the number of the key."""
 
     keys: Row
     positions: Row | None = None
@@ -78,7 +79,7 @@ class Pairs(Struct):
 
 
 def spread(element: Element, value: ir.Value, lanes: int) -> ir.Value:
-    """A value in each lane."""
+    """Return a vector with a value in each lane."""
     if lanes == 1:
         return value
     builder, vector = element.builder, ir.VectorType(value.type, lanes)
@@ -88,7 +89,7 @@ def spread(element: Element, value: ir.Value, lanes: int) -> ir.Value:
 
 
 def count(element: Element, mask: ir.Value, lanes: int) -> ir.Value:
-    """In how many lanes a mask is true."""
+    """Return the number of lanes in which a mask is true."""
     builder = element.builder
     if lanes == 1:
         return builder.zext(mask, I64)
@@ -97,7 +98,8 @@ def count(element: Element, mask: ir.Value, lanes: int) -> ir.Value:
 
 
 def append(element: Element, row: Row, k: Index, value: ir.Value, mask: ir.Value, lanes: int) -> None:
-    """Write what a mask chooses behind the ``k`` elements of a row, and anything behind that, ``lanes`` in all."""
+    """Write the elements that a mask chooses behind the ``k`` elements of a row, and anything behind that, ``lanes`` in
+    all."""
     if lanes > 1:
         none = ir.Constant(value.type, ir.Undefined)
         value = element.emitter.intrinsic("experimental.vector.compress", value, mask, none)
@@ -107,7 +109,7 @@ def append(element: Element, row: Row, k: Index, value: ir.Value, mask: ir.Value
 def each_few(
     element: Element, n: Index, lanes: int, state: Sequence[ir.Value], body: Callable[..., list[ir.Value]]
 ) -> list[ir.Value]:
-    """``state = body(k, lanes, *state)`` for as many elements at a time as there are lanes, then one by one."""
+    """Emit ``state = body(k, lanes, *state)`` for as many elements at a time as there are lanes, then one by one."""
     code = element.code
     current: list[ir.Value] = [code.index(0).register, *state]
     for width in dict.fromkeys((lanes, 1)):
@@ -123,9 +125,10 @@ def each_few(
 
 
 def narrow(element: Element, given: Pairs, n: Index, low: ir.Value, high: ir.Value, target: Pairs) -> list[ir.Value]:
-    """Keep what does not stand before ``low`` nor behind ``high``; how many stand before it, and how many are kept.
+    """Keep the elements that do not stand before ``low`` nor behind ``high``.
 
-    The target may be where the elements are.
+    Return the number of elements before ``low``, and that of the elements that are kept. The target may be where the
+    elements are.
     """
     builder, dtype, zero = element.builder, given.keys.dtype, ir.Constant(I64, 0)
     assert target.positions is not None
@@ -147,7 +150,7 @@ def narrow(element: Element, given: Pairs, n: Index, low: ir.Value, high: ir.Val
 
 
 def ends(dtype: np.dtype) -> tuple[ir.Constant, ir.Constant]:
-    """Keys that no other one stands before, or behind."""
+    """Return keys that no other one stands before, or behind."""
     if dtype.kind == "f":
         return llvm_constant(-np.inf, dtype), llvm_constant(np.nan, dtype)
     limits = np.iinfo(dtype)
@@ -162,9 +165,9 @@ class Found(Struct):
 
 
 class Selection:
-    """Finds elements by their place in the sorted order of the first operand, in scratch memory (`scratch_of`).
+    """A search for elements by their place in the sorted order of the first operand, in scratch memory (`scratch_of`).
 
-    The first pass is kept, for places that follow are often among the same candidates.
+    The first pass is kept, since the following places are often among the same candidates.
     """
 
     def __init__(self, element: Element, scratch: Sequence[ir.Value]) -> None:
@@ -176,7 +179,7 @@ class Selection:
         self.second = Pairs(Row.at(element, other_keys, dtype), Row.at(element, other_positions, INT64))
         self.sample = Row.at(element, sample, dtype)
         self.begin, self.size = (StackVariable(element.emitter, zero) for _ in range(2))
-        """How many elements stand before the candidates of the first pass, and how many these are."""
+        """The number of elements before the candidates of the first pass, and the number of these."""
         self.alike = StackVariable(element.emitter, ir.Constant(I1, 0))
         """Whether all candidates are equal."""
 
@@ -184,7 +187,7 @@ class Selection:
         return self.element.code.index(value)
 
     def bounds(self, keys: Row, n: Index, place: Index) -> tuple[ir.Value, ir.Value]:
-        """Two keys, of a sample, between which the one at a place stands in 98.8 % of all cases: 2.5 standard
+        """Return two keys, of a sample, between which the one at a place stands in 98.8 % of all cases: 2.5 standard
         deviations of its place in the sample are as much as 1.25 roots of the sample's length."""
         element, builder = self.element, self.element.builder
         sixteenth = self.index(builder.lshr(n.register, ir.Constant(I64, 4)))
@@ -212,12 +215,13 @@ class Selection:
         )
 
     def are_alike(self, low: ir.Value, high: ir.Value) -> ir.Value:
-        """Whether all between two bounds are equal."""
+        """Return whether all elements between two bounds are equal."""
         builder = self.element.builder
         return builder.not_(comes_before(builder, low, high, self.source.keys.dtype))
 
     def pass_over_all(self, place: Index) -> None:
-        """Candidates among all elements: those near the place, or all, where they are few or the sample misleads."""
+        """Find candidates among all elements: those near the place, or all, where they are few or the sample
+        misleads."""
         element, builder, n = self.element, self.element.builder, self.element["n"]
 
         def keep(low: ir.Value, high: ir.Value) -> None:
@@ -230,12 +234,12 @@ class Selection:
             keep(*ends(self.source.keys.dtype))
 
     def has(self, place: Index) -> ir.Value:
-        """Whether the element at a place is among the candidates of the first pass."""
+        """Return whether the element at a place is among the candidates of the first pass."""
         inside = place - self.index(self.begin.value)
         return self.element.builder.icmp_unsigned("<", inside.register, self.size.value)
 
     def find(self, place: Index) -> Found:
-        """The element at a place, which there is."""
+        """Return the element at a place, which must exist."""
         element, builder, emitter = self.element, self.element.builder, self.element.emitter
         with builder.if_then(builder.not_(self.has(place))):
             self.pass_over_all(place)
@@ -244,7 +248,7 @@ class Selection:
         moved, goes_on = StackVariable(emitter, ir.Constant(I1, 0)), StackVariable(emitter, ir.Constant(I1, 1))
 
         def current() -> Pairs:
-            """Where the candidates are: those of the first pass stay."""
+            """Return the place of the candidates: those of the first pass stay."""
             assert self.first.positions is not None
             assert self.second.positions is not None
             rows = zip((self.second.keys, self.second.positions), (self.first.keys, self.first.positions), strict=True)
@@ -284,8 +288,8 @@ class Selection:
         return Found(key, position)
 
     def key_at(self, keys: Row, n: Index, place: Index) -> ir.Value:
-        """The key at a place of candidates that become no fewer. Many are equal, perhaps to one of their bounds; if
-        they are not, they are sorted."""
+        """Return the key at a place of candidates that become no fewer. Many are equal, perhaps to one of their bounds;
+        if they are not, they are sorted."""
         element, builder, emitter = self.element, self.element.builder, self.element.emitter
         key = StackVariable(emitter, ends(keys.dtype)[0])
         known = StackVariable(emitter, ir.Constant(I1, 0))
@@ -303,7 +307,7 @@ class Selection:
 
 
 def rank(element: Element, keys: Row, n: Index, key: ir.Value) -> list[ir.Value]:
-    """How many keys stand before one, and how many are equal to it."""
+    """Return the number of keys before one, and the number of keys that are equal to it."""
     builder, zero = element.builder, ir.Constant(I64, 0)
 
     def body(k: Index, lanes: int, before: ir.Value, equal: ir.Value) -> list[ir.Value]:

@@ -16,18 +16,18 @@ from numbagraph.intrinsics.emitters.target import current_target
 MOST = 1000
 """The number of products of elements up to which this takes less time than a call."""
 LEAST_BYTES = 32
-"""Registers of AVX: narrower ones have no instructions for a part of a vector."""
+"""The width of AVX's registers: narrower ones have no instructions for a part of a vector."""
 
 
 def has_small_product(emitter: Emitter, transposed: tuple[bool, bool]) -> bool:
-    """Whether there is such a function, which is for loops: what runs once is sooner compiled without it. There is none
-    for other processors, nor for two operands that stand in reverse."""
+    """Return whether there is such a function, which is for loops: code that runs once is compiled faster without it.
+    There is none for other processors, nor for two operands that are both transposed."""
     wide = (current_target().vector_bytes or 0) >= LEAST_BYTES
     return emitter.inlining is not None and wide and transposed != (True, True)
 
 
 def is_small(emitter: Emitter, lengths: Sequence[ir.Value]) -> ir.Value:
-    """Whether matrices of these lengths are to be multiplied so. None of them is more than 32 bits."""
+    """Return whether matrices of these lengths are to be multiplied so. None of them is more than 32 bits."""
     builder = emitter.builder
     few = builder.icmp_unsigned("<=", builder.mul(lengths[0], lengths[1]), ir.Constant(I64, MOST))
     least = builder.select(few, builder.mul(lengths[0], lengths[1]), ir.Constant(I64, MOST + 1))
@@ -41,7 +41,7 @@ def small_product(
     addresses: Sequence[ir.Value],
     lengths: Sequence[ir.Value],
 ) -> None:
-    """``(m, k), (k, n) -> (m, n)`` for lengths ``m, k, n``; ``transposed`` says which operand stands in reverse."""
+    """Emit ``(m, k), (k, n) -> (m, n)`` for lengths ``m, k, n``; ``transposed`` says which operand is transposed."""
     flags = "".join("nt"[each] for each in transposed)
     name = f"numbagraph.small_product.{flags}.{dtype.name}"
     function = emitter.module.globals.get(name)
@@ -57,7 +57,7 @@ def small_product(
 
 
 class SmallProduct:
-    """What is in the function."""
+    """The code inside of the function for small products."""
 
     def __init__(self, emitter: Emitter, dtype: np.dtype, function: ir.Function) -> None:
         self.emitter, self.builder = emitter, emitter.builder
@@ -72,7 +72,7 @@ class SmallProduct:
         self.suffix = f"v{self.count}f{8 * dtype.itemsize}"
 
     def by_rows(self, *, reverse: bool) -> None:
-        """Rows of the result as sums of rows on the right."""
+        """Compute rows of the result as sums of rows on the right."""
 
         def block(i: ir.Value, j: ir.Value) -> None:
             mask = self.mask(j, self.n)
@@ -88,7 +88,7 @@ class SmallProduct:
         self.each(self.m, 1, lambda i: self.each(self.n, self.count, lambda j: block(i, j)))
 
     def by_dots(self) -> None:
-        """Elements of the result as products of a row on the left and one on the right, which stands in reverse."""
+        """Compute elements of the result as products of a row on the left and one on the right, which is transposed."""
 
         def element(i: ir.Value, j: ir.Value) -> None:
             def step(p: ir.Value, total: ir.Value) -> ir.Value:
@@ -107,7 +107,7 @@ class SmallProduct:
         self.each(self.m, 1, lambda i: self.each(self.n, 1, lambda j: element(i, j)))
 
     def each(self, length: ir.Value, by: int, body: Callable[[ir.Value], None]) -> None:
-        """A loop; ``body`` is given the position."""
+        """Emit a loop; ``body`` is given the position."""
 
         def step(position: ir.Value) -> list[ir.Value]:
             body(position)
@@ -118,7 +118,7 @@ class SmallProduct:
         )
 
     def sum(self, length: ir.Value, by: int, step: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
-        """A loop with a vector of sums."""
+        """Emit a loop with a vector of sums."""
 
         def following(position: ir.Value, total: ir.Value) -> list[ir.Value]:
             return [self.builder.add(position, ir.Constant(I64, by)), step(position, total)]
@@ -138,11 +138,11 @@ class SmallProduct:
         return self.builder.shuffle_vector(first, empty, order)
 
     def plus(self, total: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
-        """``total + x * y``, rounded once where that is an instruction."""
+        """Return ``total + x * y``, rounded once where that is an instruction."""
         return self.builder.fadd(total, self.builder.fmul(x, y, flags=CONTRACT), flags=CONTRACT)
 
     def mask(self, position: ir.Value, length: ir.Value) -> ir.Value:
-        """Which lanes from a position on are before the end."""
+        """Return a mask of the lanes from a position on that are before the end."""
         integers = ir.VectorType(I64, self.count)
         left = self.builder.sub(length, position)
         empty = ir.Constant(integers, ir.Undefined)

@@ -1,4 +1,4 @@
-"""Sorting by the loops of NumPy's dtypes, and looking up in what is sorted."""
+"""Sorting by the loops of NumPy's dtypes, and comparisons of keys."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from numbagraph.intrinsics.emitters.transposition import in_blocks, transpose
 from numbagraph.ir.types import INT64
 
 COLUMNS = 16
-"""How many columns are sorted at a time: two lines of the cache have the doubles of a row of them."""
+"""The number of columns that are sorted at a time: two lines of the cache have the doubles of a row of them."""
 
 
 def comes_before(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, dtype: np.dtype) -> ir.Value:
-    """Whether one key stands strictly before another one, or those in the lanes of vectors. NaN is the last of all."""
+    """Return whether one key stands strictly before another one, or those in the lanes of vectors. NaN is the last of
+    all."""
     if dtype.kind == "i":
         return builder.icmp_signed("<", x, y)
     if dtype.kind == "u":
@@ -27,7 +28,7 @@ def comes_before(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, dtype: np.dtyp
 
 
 def call_sort(element: Element, symbol: str, addresses: list[ir.Value], n: ir.Value) -> ir.Value:
-    """Call one of NumPy's functions, of addresses and a length; whether it has failed, for want of memory."""
+    """Call one of NumPy's functions, on addresses and a length, and return whether it has failed for lack of memory."""
     builder = element.builder
     types = [*[POINTER] * len(addresses), I64, POINTER]
     function = element.emitter.function(f"{NUMPY_SORT}{symbol}", I32, types, pure=False)
@@ -37,7 +38,7 @@ def call_sort(element: Element, symbol: str, addresses: list[ir.Value], n: ir.Va
 
 
 def sort_keys(element: Element, keys: ir.Value, n: Index) -> ir.Value:
-    """Sort keys where they are. Of the kinds this one needs no memory."""
+    """Sort keys in place, by the kind of sorting that needs no memory."""
     return call_sort(element, f"sort.{element.code.dtype.name}.quicksort", [keys], n.register)
 
 
@@ -47,7 +48,7 @@ def sort(element: Element) -> ir.Value:
 
 
 def sort_columns(element: Element) -> ir.Value:
-    """``(n,k) -> (n,k)``: some columns at a time become rows, which are sorted, and columns again."""
+    """Emit ``(n,k) -> (n,k)``: some columns at a time become rows, which are sorted, and columns again."""
     code, n, source, result = element.code, element["n"], element.operand(0), element.result()
     zero, rows = code.index(0), element.matrix(element.scratch[0], n)
     failed = StackVariable(element.emitter, ir.Constant(I1, 0))
@@ -65,7 +66,7 @@ def sort_columns(element: Element) -> ir.Value:
 
 
 def argsort(element: Element) -> ir.Value:
-    """The positions of the elements in sorted order; where it is stable, equal ones keep theirs."""
+    """Write the positions of the elements in sorted order; with a stable kind, equal ones keep theirs."""
     code, builder, n = element.code, element.builder, element["n"]
     positions, zero = element.result(), code.index(0)
     code.loop(0, n, lambda k: builder.store(k.register, positions.address(zero, k)))
@@ -75,8 +76,8 @@ def argsort(element: Element) -> ir.Value:
 
 
 def order_of_rows(element: Element) -> ir.Value:
-    """``a(n,m) -> (n)``: rows in lexicographic order; equal ones keep theirs. From the last column to the first, each
-    is sorted in the order that was found before."""
+    """Emit ``a(n,m) -> (n)``: rows in lexicographic order; equal ones keep theirs. From the last column to the first,
+    each is sorted in the order that was found before."""
     code, builder, n = element.code, element.builder, element["n"]
     matrix, zero = element.operand(0), code.index(0)
     keys, steps, copied = (

@@ -1,4 +1,4 @@
-"""Special functions that are formulas of other mathematical functions."""
+"""Special functions that are written as formulas of other mathematical functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INFINITY, NAN = math.inf, math.nan
 
 
 def _zero_times(x: Number, y: Number, product: Number) -> Number:
-    """``product`` of x and a function of y, in which 0 times infinity is 0."""
+    """Return ``product`` of x and a function of y, in which 0 times infinity is 0."""
     return (x.equals(0.0) & ~y.is_nan()).where(0.0, product)
 
 
@@ -47,14 +47,15 @@ def entr(x: Number) -> Number:
 
 
 def _relative(x: Number, y: Number, inside: Number, at_zero: Number) -> Number:
-    """``inside`` where both are positive, ``at_zero`` where x is 0, and infinity elsewhere, but NaN of NaN."""
+    """Return ``inside`` where both are positive, ``at_zero`` where x is 0, and infinity elsewhere, but NaN for NaN."""
     outside = (x.equals(0.0) & (y >= 0.0)).where(at_zero, INFINITY)
     result = ((x > 0.0) & (y > 0.0)).where(inside, outside)
     return (x.is_nan() | y.is_nan()).where(NAN, result)
 
 
 def _log_ratio(x: Number, y: Number) -> Number:
-    """``log(x / y)`` without cancellation near 1, and by the logarithms of both where the quotient is none."""
+    """Return ``log(x / y)`` without cancellation near 1, and by the logarithms of both where the quotient over- or
+    underflows."""
     ratio = x / y
     close = (ratio > 0.5) & (ratio < 2.0)
     far = (ratio < sys.float_info.min) | ratio.equals(INFINITY)
@@ -74,13 +75,13 @@ def kl_div(x: Number, y: Number) -> Number:
 
 @formula
 def loggamma(x: Number) -> Number:
-    """On the negative axis the function is complex."""
+    """Return the logarithm of gamma, and NaN on the negative axis, where the function is complex."""
     return (x < 0.0).where(NAN, vecmath.gammaln.of(x))
 
 
 @formula
 def rounded(x: Number) -> Number:
-    """Zero is positive where it is rounded to."""
+    """Round to an integer; a zero that comes from rounding is positive."""
     return x.equals(0.0).where(x, _round(x) + 0.0)
 
 
@@ -102,7 +103,7 @@ def radian(degrees: Number, minutes: Number, seconds: Number) -> Number:
 
 
 def _inside(p: Number) -> Number:
-    """A probability; NaN of 0 and 1, too."""
+    """Return a probability; NaN for 0 and 1, too."""
     return ((p > 0.0) & (p < 1.0)).where(p, NAN)
 
 
@@ -129,7 +130,8 @@ def polygamma(emitter: Emitter, x: Operand, *, order: int) -> ir.Value:
 
 
 def _polygamma_of_positive(x: Number, order: int) -> Number:
-    """Its absolute value: some terms of the series, and for the rest Euler and Maclaurin's formula."""
+    """Return the absolute value of polygamma: some terms of the series, and for the rest Euler and Maclaurin's
+    formula."""
     terms = 10 + 2 * order
     total, shifted = x.constant(0.0), x
     for _ in range(terms):
@@ -149,7 +151,8 @@ def _polygamma_of_positive(x: Number, order: int) -> Number:
 
 
 def _cotangent_derivative(cotangent: Number, order: int) -> Number:
-    """The derivative of the cotangent, a polynomial of it: that of ``cot**k`` is ``-k (1 + cot**2) cot**(k - 1)``."""
+    """Return the derivative of the cotangent, a polynomial of it: that of ``cot**k`` is ``-k (1 + cot**2) cot**(k -
+    1)``."""
     coefficients = [0, 1]
     for _ in range(order):
         following = [0] * (len(coefficients) + 1)

@@ -20,7 +20,8 @@ class Target(Struct):
     triple: str
     processor: str
     features: str = ""
-    """What the processor has, and what it has not, as in ``+fma,-avx512f``. A name alone says nothing to emitters."""
+    """The features that the processor has, and those that it lacks, as in ``+fma,-avx512f``. Emitters learn nothing
+    from a name alone."""
 
     @property
     def has_fma(self) -> bool:
@@ -33,7 +34,7 @@ class Target(Struct):
 
     @property
     def is_arm(self) -> bool:
-        """Whether it is ARM with 64 bits, on Linux or as Apple calls it."""
+        """Whether it is ARM with 64 bits, on Linux or under Apple's name."""
         return self.triple.startswith(("aarch64", "arm64"))
 
     @property
@@ -49,7 +50,7 @@ class Target(Struct):
 
 @cache
 def llvm() -> Any:
-    """llvmlite's binding to LLVM. Loading it takes 15 ms, which importing numbagraph leaves to who needs it."""
+    """Return llvmlite's binding to LLVM. To load it takes 15 ms, so it is loaded only when it is needed."""
     with importing:
         import llvmlite.binding  # noqa: PLC0415
 
@@ -65,17 +66,17 @@ def _lock_of(binding: ModuleType) -> Any:
 
 
 def llvm_lock() -> Any:
-    """The lock under which llvmlite runs one call at a time.
+    """Return the lock under which llvmlite runs one call at a time.
 
-    We hold it across `fork`, so that no child inherits LLVM's data structures in the middle of a change, nor a lock
-    whose owner does not exist in the child.
+    numbagraph holds it across `fork`, so that no child inherits LLVM's data structures in the middle of a change, nor a
+    lock whose owner does not exist in the child.
     """
     return _lock_of(llvm())
 
 
 @cache
 def host() -> Target:
-    """This machine."""
+    """Return this machine."""
     binding = llvm()
     return Target(binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
 

@@ -13,13 +13,13 @@ from numbagraph.intrinsics.emitters.matrices import Code, Index, Matrix
 from numbagraph.ir.types import real_dtype
 
 TILE = 4
-"""How many rows and columns go through registers at once; complex numbers of two doubles do one by one."""
+"""The number of rows and columns that go through registers at once; complex numbers of two doubles go one by one."""
 LINE = 64
 """The bytes of a line of the cache."""
 
 
 def in_blocks(element: Element, count: Index, width: int, body: Callable[[Index, Index], None]) -> None:
-    """``body(first, width)`` for each block: those of the full width, which is static, and the rest."""
+    """Emit ``body(first, width)`` for each block: those of the full width, which is static, and the rest."""
     code, builder = element.code, element.builder
     whole = code.index(builder.udiv(count.register, ir.Constant(I64, width)))
     code.loop(0, whole, lambda number: body(number * width, code.index(width)))
@@ -29,10 +29,11 @@ def in_blocks(element: Element, count: Index, width: int, body: Callable[[Index,
 
 
 def transpose(code: Code, source: Matrix, target: Matrix, rows: Index, columns: Index, *, ahead: bool = False) -> None:
-    """``target[column, row] = source[row, column]``, where the elements of rows follow each other in both matrices.
+    """Emit ``target[column, row] = source[row, column]``, where the elements of rows follow each other in both
+    matrices.
 
-    One of the lengths should be static, and whole tiles. Where ``ahead`` says so, as many columns again are brought
-    near, for those that follow: lines of rows that are far apart arrive one by one.
+    One of the lengths should be static, and a number of whole tiles. With ``ahead``, as many columns again are
+    prefetched for the following ones: lines of rows that are far apart arrive one by one.
     """
 
     def one(i: Index, j: Index) -> None:
@@ -86,12 +87,12 @@ def move(source: Matrix, place: tuple[Index, Index], target: Matrix, other: tupl
 
 
 def part_of(matrix: Matrix) -> int:
-    """How many bytes the part of an element has."""
+    """Return the number of bytes of a part of an element."""
     return matrix.dtype.itemsize // (2 if matrix.dtype.kind == "c" else 1)
 
 
 def prefetch(matrix: Matrix, row: Index, column: Index) -> None:
-    """Bring a line of the cache near, which is soon to be read."""
+    """Prefetch a line of the cache that is soon to be read."""
     emitter = matrix.emitter
     pointer = emitter.builder.bitcast(matrix.address(row, column), POINTER)
     function = emitter.function("llvm.prefetch.p0i8", ir.VoidType(), [POINTER, I32, I32, I32], pure=False)

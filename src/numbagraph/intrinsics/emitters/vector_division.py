@@ -1,7 +1,7 @@
 """Integer division in loops that LLVM vectorises: processors divide vectors of floating-point numbers alone.
 
 A product with a rounded reciprocal gives the exact quotient where the dividend has few digits. One of 64 bits has too
-many: what a first quotient leaves of it is divided once more.
+many: the rest after a first quotient is divided once more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WIDE = 64
 
 
 def divides_in_vectors(emitter: Emitter, x: Operand, y: Operand) -> bool:
-    """Whether a division stands in a loop of vectors, and by way of floating-point numbers takes less time there.
+    """Whether a division stands in a loop of vectors, and takes less time there by floating-point numbers.
 
     LLVM multiplies by constants where products of twice the width are instructions. Numbers of 64 bits are converted by
     instructions of AVX-512 alone.
@@ -35,8 +35,8 @@ def has_wide_conversions() -> bool:
 
 
 def floor_divmod(emitter: Emitter, x: Operand, y: Operand) -> tuple[ir.Value, ir.Value]:
-    """The quotient, rounded towards minus infinity, and the remainder, both 0 where the divisor is 0. The least number
-    divided by -1 is itself."""
+    """Return the quotient, rounded towards minus infinity, and the remainder, both 0 where the divisor is 0. The least
+    number divided by -1 is itself."""
     division = Division(emitter, x, y)
     if division.width < WIDE:
         quotient = division.narrow()
@@ -75,8 +75,8 @@ class Division:
         return self.builder.fptoui(number, type_)  # pyright: ignore[reportAttributeAccessIssue]  not in the stubs
 
     def narrow(self) -> ir.Value:
-        """``floor((x + 0.5) / y)``: of a positive divisor, no multiple lies between the two, nor as close to either as
-        the rounding errors are large; of a negative one it is ``x - 0.5``."""
+        """Return the quotient as ``floor((x + 0.5) / y)`` for a positive divisor, and with ``x - 0.5`` for a negative
+        one: no multiple lies between the two numerators, nor as close to either as the rounding errors are large."""
         builder, by_zero = self.builder, self.is_divisor(0)
         by_minus_one = self.is_divisor(-1) if self.is_signed else None
         unsafe = by_zero if by_minus_one is None else builder.or_(by_zero, by_minus_one)
@@ -92,7 +92,8 @@ class Division:
         return builder.select(by_zero, self.constant(0), quotient)
 
     def wide_signed(self) -> ir.Value:
-        """The first quotient may be wrong by 2**-51 of itself; what it leaves is no more than the divisor and 2**12."""
+        """Return the quotient of signed 64-bit numbers. The first quotient may be wrong by 2**-51 of itself; its rest
+        is no more than the divisor and 2**12."""
         builder = self.builder
         # by -1, 0 and 1 it is a product, and would be too large for a first quotient
         few = builder.icmp_unsigned("<", builder.add(self.y, self.constant(1)), self.constant(3))
@@ -106,7 +107,8 @@ class Division:
         return builder.select(few, builder.mul(self.x, self.y), quotient)
 
     def wide_unsigned(self) -> ir.Value:
-        """The same. What the first quotient leaves may be below 0, and is no more than half of a divisor of 63 bits."""
+        """Return the quotient of unsigned 64-bit numbers. The rest after the first quotient may be below 0, and is no
+        more than half of a divisor of 63 bits."""
         builder = self.builder
         few = builder.icmp_unsigned("<", self.y, self.constant(2))
         large = builder.icmp_signed("<", self.y, self.constant(0))
@@ -121,7 +123,7 @@ class Division:
         return builder.select(few, builder.mul(self.x, self.y), quotient)
 
     def second(self, first: ir.Value, divisor: ir.Value, by: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Add the nearest quotient of what a first one leaves; it is exact, or too large by one."""
+        """Add the nearest quotient of the rest after a first one; it is exact, or too large by one."""
         builder = self.builder
         rest = builder.sub(self.x, builder.mul(first, divisor))
         nearest = self.emitter.intrinsic("rint", builder.fmul(self.as_float(rest, signed=True), by))

@@ -20,17 +20,17 @@ from numbagraph.intrinsics.emitters.ir import Emit
 from numbagraph.intrinsics.emitters.vecmath.modified_bessel import i0e
 
 LARGE = 20.0
-"""From which concentration on it is the expansion."""
+"""The concentration from which on the function is the expansion."""
 HARMONICS, TERMS = 41, 20
-"""As many as a concentration of LARGE needs."""
+"""The numbers of harmonics and of terms that a concentration of LARGE needs."""
 LARGEST = 1e300
-"""Of larger concentrations the scaled Bessel function times a root would be 0 times infinity."""
+"""The greatest concentration. For larger ones the scaled Bessel function times a root would be 0 times infinity."""
 NONE_LEFT = 750.0
-"""The exponential of its negative is 0; powers of larger numbers would be infinite."""
+"""A number for which the exponential of the negative is 0; powers of larger numbers would be infinite."""
 
 
 class Functions(NamedTuple):
-    """What the formula needs of the numbers that it is evaluated on."""
+    """The functions that the formula needs for the numbers that it is evaluated on."""
 
     sin: Callable[..., Any]
     cos: Callable[..., Any]
@@ -50,7 +50,8 @@ def von_mises_cdf(f: Functions, kappa: Any, x: Any) -> Any:
 
 
 def von_mises_slope(f: Functions, kappa: Any, x: Any) -> Any:
-    """The derivative by the concentration: the integral of the density times ``cos(t) - A``, whose mean that is."""
+    """Return the derivative by the concentration: the integral of the density times ``cos(t) - A``, where A is the mean
+    of the cosine."""
     large = kappa >= LARGE
     by_series = changing_harmonics(f, f.where(large, 0.0, kappa), x)
     tail = changing_tail(f, f.where(large, kappa, LARGE), x)
@@ -58,7 +59,7 @@ def von_mises_slope(f: Functions, kappa: Any, x: Any) -> Any:
 
 
 def ratios(kappa: Any) -> list[Any]:
-    """``I_n(kappa) / I_0(kappa) / pi`` from n = 1 on."""
+    """Return ``I_n(kappa) / I_0(kappa) / pi`` from n = 1 on."""
     ratio, found = kappa / (2.0 * HARMONICS), []
     for n in reversed(range(1, HARMONICS)):
         ratio = kappa / (2.0 * n + kappa * ratio)
@@ -71,12 +72,12 @@ def ratios(kappa: Any) -> list[Any]:
 
 
 def harmonics(f: Functions, kappa: Any, x: Any) -> Any:
-    """The sum of ``I_n(kappa) / I_0(kappa) * sin(n * x) / (n * pi)``."""
+    """Return the sum of ``I_n(kappa) / I_0(kappa) * sin(n * x) / (n * pi)``."""
     return sines(f, ratios(kappa), x)
 
 
 def changing_harmonics(f: Functions, kappa: Any, x: Any) -> Any:
-    """The same of the derivatives of these ratios. [DLMF 10.29.1]"""
+    """Return the sum of harmonics with the derivatives of these ratios as coefficients. [DLMF 10.29.1]"""
     found = ratios(kappa)
     mean = math.pi * found[0]
     around = [1.0 / math.pi, *found, 0.0]
@@ -88,7 +89,7 @@ def triples(values: Sequence[Any]) -> Iterable[tuple[Any, Any, Any]]:
 
 
 def sines(f: Functions, coefficients: Sequence[Any], x: Any) -> Any:
-    """The sum of ``c_n / n * sin(n * x)`` by Clenshaw's recurrence."""
+    """Return the sum of ``c_n / n * sin(n * x)`` by Clenshaw's recurrence."""
     given = [each * (1.0 / n) for n, each in enumerate(coefficients, start=1)]
     twice, following, last = 2.0 * f.cos(x), x * 0.0, x * 0.0
     for each in reversed(given):
@@ -97,15 +98,16 @@ def sines(f: Functions, coefficients: Sequence[Any], x: Any) -> Any:
 
 
 def expansion(f: Functions, kappa: Any, x: Any) -> Any:
-    """The smaller tail. Its terms are incomplete gamma functions of half-integers: all are positive. [DLMF 8.8.2]"""
+    """Return the smaller tail. Its terms are incomplete gamma functions of half-integers: all are positive. [DLMF
+    8.8.2]"""
     finite = f.where(kappa > LARGEST, LARGEST, kappa)
     total = weighted(kappa, integrals(f, kappa, x, TERMS))
     return total / (f.i0e(finite) * f.sqrt(finite) * (math.sqrt(2.0) * math.pi))
 
 
 def changing_tail(f: Functions, kappa: Any, x: Any) -> Any:
-    """The derivative of the smaller tail: ``cos(t)`` is ``1 - s**2 / kappa``, and ``s**2`` leads from each integral to
-    the next one. What it is beside its mean has digits, since both are sums of positive terms."""
+    """Return the derivative of the smaller tail: ``cos(t)`` is ``1 - s**2 / kappa``, and ``s**2`` leads from each
+    integral to the next one. Its difference to the mean has digits, since both are sums of positive terms."""
     of_tail = integrals(f, kappa, x, TERMS + 1)
     of_half = [0.5 * math.gamma(j + 0.5) for j in range(TERMS + 1)]
     tail, squares = weighted(kappa, of_tail[:-1]), weighted(kappa, of_tail[1:])
@@ -114,7 +116,7 @@ def changing_tail(f: Functions, kappa: Any, x: Any) -> Any:
 
 
 def integrals(f: Functions, kappa: Any, x: Any, count: int) -> list[Any]:
-    """Of ``s**(2 * j) * exp(-s**2)`` from an angle's ``s`` on."""
+    """Return the integrals of ``s**(2 * j) * exp(-s**2)`` from an angle's ``s`` on."""
     half = f.sin(0.5 * x)
     end = f.where(half < 0.0, -half, half) * f.sqrt(2.0 * kappa)
     end = f.where(end * end > NONE_LEFT, math.sqrt(NONE_LEFT), end)
@@ -128,7 +130,7 @@ def integrals(f: Functions, kappa: Any, x: Any, count: int) -> list[Any]:
 
 
 def weighted(kappa: Any, values: Sequence[Any]) -> Any:
-    """Their sum, times the terms of ``1 / sqrt(1 - s**2 / (2 * kappa))``."""
+    """Return the sum of integrals, times the terms of ``1 / sqrt(1 - s**2 / (2 * kappa))``."""
     step, total, factor = 0.5 / kappa, values[0], 1.0
     for j, each in enumerate(values[1:], start=1):
         factor = factor * (step * ((2 * j - 1) / (2 * j)))

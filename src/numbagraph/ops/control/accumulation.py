@@ -1,5 +1,5 @@
-"""Sums of cotangents, each kept in one memory: what loops and branches inside of a step add to a sum begins with the
-sum there is, rather than with zeros that are added to it as a whole in each step."""
+"""Sums of cotangents, each kept in one array: a loop or a branch inside of a step adds its terms to the sum so far,
+instead of to zeros that the step then adds to the sum as a whole."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ CALLS = frozenset({"scan", "switch", "while_pullback"})
 
 
 def accumulated(values: Sequence[Value]) -> list[Value]:
-    """The same values, whose sums are assignments to elements of what they are added to, where they can be."""
+    """Return the values with their sums written as assignments to elements of the array that is added to, where
+    possible."""
     values = with_elements_added(values)
     done: set[object] = set()
     while True:
@@ -36,7 +37,7 @@ def accumulated(values: Sequence[Value]) -> list[Value]:
 
 
 def with_elements_added(values: Sequence[Value]) -> list[Value]:
-    """The same, of which terms that are zero but for some elements are added to these alone."""
+    """Return the values, in which a term that is zero but for some elements is added to these elements alone."""
     mapped: dict[Value, Value] = {}
     for root, terms in sums_in(values).items():
         found = added_by_rows(substitute(terms, mapped))
@@ -68,7 +69,7 @@ def terms_in(value: Node, parts: set[Value]) -> Iterable[Value]:
 
 
 def calls_of(values: Sequence[Value]) -> list[Node]:
-    """One result of each loop and branch, in dependency order."""
+    """Return one result of each loop and branch, in dependency order."""
     found: dict[object, Node] = {}
     for each in toposort(values):
         if isinstance(each, Node) and each.op.name in CALLS:
@@ -77,7 +78,8 @@ def calls_of(values: Sequence[Value]) -> list[Node]:
 
 
 def continued(values: Sequence[Value], call: Node) -> tuple[Sequence[Value], list[Value]]:
-    """The same values, of which those sums that a loop or a branch adds to are operands of it; and its results then."""
+    """Return the values, in which the sums that a loop or a branch adds to become operands of it; and the new results
+    of that loop or branch."""
     key, order = call_of(call), toposort(values)
     uses, results = uses_of(order, values), results_of(order, key)
     starts: dict[int, Value] = {}
@@ -112,7 +114,8 @@ def reaches(value: Value, key: object) -> bool:
 
 
 def start_of(node: Node, result: int) -> int | None:
-    """Which operand of a loop a result of it is, if it takes no step."""
+    """Return the number of the operand that a result of a loop is equal to if the loop takes no step; None if there is
+    none."""
     attrs = node.attrs
     if node.op.name == "while_pullback":
         return attrs["carries"] + attrs["captures"] + result
@@ -120,7 +123,7 @@ def start_of(node: Node, result: int) -> int | None:
 
 
 def begins_with_zeros(node: Node) -> bool:
-    """Whether a loop adds to zeros, and does nothing else with that; or each branch adds to zeros."""
+    """Whether a loop adds to an operand that is zero, and uses it for nothing else; or each branch adds to zeros."""
     result = node.attrs["result"]
     if node.op.name == "switch":
         return all(map(is_small, (each.outputs[result] for each in node.attrs["branches"])))
@@ -129,26 +132,26 @@ def begins_with_zeros(node: Node) -> bool:
 
 
 def is_small(value: Value) -> bool:
-    """Whether a value is zero but for some elements, or it is what a loop or a branch adds to zeros."""
+    """Whether a value is zero but for some elements, or is the sum of a loop or a branch that starts from zeros."""
     if isinstance(value, Node) and value.op.name in CALLS:
         return begins_with_zeros(value)
     return is_zeros(value) or spots_of(value) is not None
 
 
 def step_of(node: Node) -> Graph:
-    """The region whose first inputs and outputs are what a loop carries."""
+    """Return the region of a loop, whose first inputs and outputs are the carries."""
     return node.attrs["pullback" if node.op.name == "while_pullback" else "body"]
 
 
 def only_adds(region: Graph, number: int) -> bool:
-    """Whether the only thing that a region does with an input is to add to it, which is the output of this number."""
+    """Whether a region uses an input only to add to it, and the output of the number ``number`` is that sum."""
     point = region.inputs[number]
     others = [each for place, each in enumerate(region.outputs) if place != number]
     return independent([*others, *guard_values(region.guards)], point) and is_added_to(region.outputs[number], point)
 
 
 def is_added_to(value: Value, point: Value) -> bool:
-    """Whether a value is a sum of another one and of what does not depend on that."""
+    """Whether a value is the sum of another one and of terms that do not depend on that one."""
     if value is point or not isinstance(value, Node):
         return value is point
     if is_op(value, "put_at"):
@@ -175,7 +178,7 @@ def is_added_to(value: Value, point: Value) -> bool:
 
 
 def is_slice_added_to(value: Node, point: Value) -> bool:
-    """Whether the last of some assignments to slices is a sum with what was there, and so are those before it."""
+    """Whether the last of some assignments to slices adds to what was there, and so do those before it."""
     base, pieces = taken_apart(value)
     now, cuts = pieces[-1]
     before = assembled(base, pieces[:-1])
@@ -185,7 +188,7 @@ def is_slice_added_to(value: Node, point: Value) -> bool:
 
 
 def adds_to(node: Node) -> int | None:
-    """The operand of a loop or a branch that a result of it is a sum with."""
+    """Return the operand that a result of a loop or a branch is a sum with, or None."""
     if node.op.name != "switch":
         place = start_of(node, node.attrs["result"])
         return place if place is not None and only_adds(step_of(node), node.attrs["result"]) else None
@@ -200,7 +203,7 @@ def adds_to(node: Node) -> int | None:
 
 
 def started(call: Node, numbers: Sequence[int], starts: Mapping[int, Value]) -> dict[int, Value]:
-    """The results of a loop or a branch, of which some are added to other values than zeros."""
+    """Return the results of a loop or a branch, some of which start from the given values rather than from zeros."""
     inputs, attrs = list(call.inputs), call.attrs
     if call.op.name == "switch":
         return branch_from(call, numbers, starts)
@@ -233,7 +236,7 @@ def sum_of(start: Value, value: Value) -> Value:
 def chosen(
     index: Value, parameters: Sequence[Input], drafts: Sequence[Draft], operands: Sequence[Value]
 ) -> list[Value]:
-    """The results of one of several regions, by its number."""
+    """Return the results of one of several regions, chosen by its number."""
     closed, captures = close_together(parameters, drafts)
     regions, kept = without_unused(closed)
     passed, count = [*operands, *captures], len(drafts[0].outputs)

@@ -1,4 +1,4 @@
-"""Whether values are affine functions of others: what is pulled back through them is the same at any point."""
+"""Analysis of affine functions: a pullback through values that are affine in a point is the same at any point."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from numbagraph.transforms.autodiff import is_differentiable
 
 
 def at_zero(transposed: Sequence[Value], outputs: Sequence[Value], seeds: Sequence[Value]) -> list[Value] | None:
-    """The transpose of ``outputs``, which are linear in ``seeds``, without those: it is the same at zero. They are in
-    loops that give something else, too, where they may be left out first. None, if it is not seen to be the same."""
+    """Return ``transposed``, the transpose of ``outputs``, without ``seeds``. It is the same at any seeds if
+    ``outputs`` are linear in them, so zeros take their place; loops that give something else, too, may first be rid of
+    the seeds. None if ``outputs`` are not seen to be linear."""
     found = narrowed(transposed)
     if set(toposort(found)).isdisjoint(seeds):
         return found
@@ -26,10 +27,10 @@ def at_zero(transposed: Sequence[Value], outputs: Sequence[Value], seeds: Sequen
 
 
 def is_affine(values: Sequence[Value], points: Iterable[Value]) -> bool:
-    """Whether values are seen to be affine in some of those that they are computed from.
+    """Whether values are seen to be affine in some of the values that they are computed from.
 
-    Of most ops their pullback says so: it does not read what it is about. A loop is affine if its step is, and a branch
-    if all branches are.
+    Most ops are affine if their pullback does not read the inputs in question. A loop is affine if its step is, and a
+    branch if all branches are.
     """
     dependent = dependents(values, points)
     return all(
@@ -38,7 +39,8 @@ def is_affine(values: Sequence[Value], points: Iterable[Value]) -> bool:
 
 
 def dependents(values: Sequence[Value], points: Iterable[Value]) -> set[Value]:
-    """Of all that values are computed from, what depends on points. Of a loop, each result for itself."""
+    """Return the values that depend on ``points``, among all that ``values`` are computed from. Each result of a loop
+    is looked at by itself."""
     found: set[Value] = set(points)
     for value in toposort(values):
         if isinstance(value, Node) and not found.isdisjoint(value.inputs) and not is_zeros(value):
@@ -103,7 +105,7 @@ def is_affine_control(node: Node, flags: Sequence[bool]) -> bool:
 
 
 def needed(node: Node) -> list[int]:
-    """The outputs of the body of a scan that a result of it follows from."""
+    """Return the outputs of the body of a scan that a result of it follows from."""
     loop, result = as_loop(node), node.attrs["result"]
     if loop.carries <= result < loop.outputs:
         return [*needed_carries(loop, (), [result]), result]

@@ -1,4 +1,4 @@
-"""What values depend on, result by result: a result of a loop or a branch reads some of its operands alone."""
+"""Dependence between values, result by result: a result of a loop or a branch reads some of its operands alone."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numbagraph.ir.values import Node, Value
 
 
 def independent(values: Iterable[Value], point: Value) -> bool:
-    """Whether no element of some values follows from those of another one."""
+    """Whether no element of some values follows from the elements of another value."""
     return point not in reached(values)
 
 
 def reached(values: Iterable[Value]) -> set[Value]:
-    """What some values are computed from, themselves included."""
+    """Return the values that ``values`` are computed from, themselves included."""
     found: set[Value] = set()
     pending = list(values)
     while pending:
@@ -26,7 +26,7 @@ def reached(values: Iterable[Value]) -> set[Value]:
 
 
 def operands_of(node: Node) -> Sequence[Value]:
-    """The operands from which a result follows."""
+    """Return the operands from which a result follows."""
     if node.op.name == "scan":
         return [node.inputs[0], *(node.inputs[1 + number] for number in read_by_scan(node))]
     if node.op.name == "switch":
@@ -37,13 +37,13 @@ def operands_of(node: Node) -> Sequence[Value]:
 
 
 def read_by(region: Graph, outputs: Iterable[int]) -> set[int]:
-    """The inputs of a region from which some outputs, and what it requires, follow."""
+    """Return the inputs of a region from which some outputs, and the requirements of the region, follow."""
     found = reached([*(region.outputs[number] for number in outputs), *guard_values(region.guards)])
     return {number for number, each in enumerate(region.inputs) if each in found}
 
 
 def read_by_scan(node: Node) -> list[int]:
-    """The operands of a loop from which a result follows, in any step."""
+    """Return the operands of a loop from which a result follows, in any step."""
     attrs = node.attrs
     body, carries, result = attrs["body"], attrs["carries"], attrs["result"]
     number = result - len(body.outputs)  # of a carry, before each step

@@ -1,4 +1,4 @@
-"""What loops and branches have in common: stand-ins for their operands, and how regions are run by NumPy."""
+"""Helpers that loops and branches share: stand-ins for operands, and contexts for regions that are made or run."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def control_op(
 
 
 def may_fail(node: Node) -> bool:
-    """Whether computing a value may raise an error: then it is not computed where the program would not."""
+    """Whether computing a value may raise an error: then it must not be computed where the program would not."""
     lower = node.op.lower
     refuses = isinstance(lower, lowering.Map) and lower.refuse(node) is not None
     return isinstance(lower, lowering.Opaque) or refuses or bool(node.op.bounds(node))
@@ -64,14 +64,14 @@ def region_may_fail(region: Graph) -> bool:
 
 
 def stand_ins(types: Iterable[ArrayType], name: str) -> list[Input]:
-    """An input of each type."""
+    """Return an input of each type."""
     return [Input(each, name) for each in types]
 
 
 def with_lengths_known(points: Sequence[Input], captures: Sequence[Value], beside: Sequence[Input] = ()) -> list[Value]:
-    """What a region is opened with: stand-ins for what it captures, but a length as itself. Types speak of that, those
-    of stand-ins ``beside`` among them, and a stand-in that is found to be equal to it would take its place in the whole
-    program."""
+    """Return the values that a region is opened with: stand-ins for its captures, but each length as itself. Types
+    refer to lengths, also the types of the stand-ins ``beside``. If a length had a stand-in that is found to be equal
+    to it, the stand-in would take its place in the whole program."""
     lengths = {extent for each in (*points, *beside) for extent in extent_values(each.type)}
     return [
         given if isinstance(given, Dim) or given in lengths else point
@@ -80,7 +80,7 @@ def with_lengths_known(points: Sequence[Input], captures: Sequence[Value], besid
 
 
 def row_type(value: Value) -> ArrayType:
-    """The type of what is left of an array without its first dimension."""
+    """Return the type of an array without its first dimension."""
     return value.type.with_shape(value.shape[1:])
 
 
@@ -90,7 +90,8 @@ def zeros(value: Value) -> Value:
 
 @contextmanager
 def region_guards() -> Iterator[list[Guard]]:
-    """What is required inside, of a region that is being made: it must hold where that runs, and not before."""
+    """Collect the guards that arise inside the context, for a region that is being made: they must hold where the
+    region runs, and not before."""
     with shapes.collect_guards() as found:
         yield found.guards
     lengths = shapes.GuardCollector()
@@ -103,17 +104,17 @@ def known_or_zero(value: Value | None, like: Value) -> Value:
 
 
 def strong_type(value: Value) -> ArrayType:
-    """The type of a value, were it no number of Python's."""
+    """Return the type of a value as an array's, even if the value is a Python number."""
     return ArrayType(value.dtype, value.shape)
 
 
 def strong(value: Value) -> Value:
-    """A value that is no number of Python's."""
+    """Return a value as one of an array's dtype, even if it is a Python number."""
     return convert(value, value.dtype)
 
 
 def differentiable(values: Sequence[Value], wanted: Sequence[bool]) -> list[int]:
-    """The positions of those values with a flag that can change by a little."""
+    """Return the positions of those values with a flag that can change by a little."""
     return [number for number, value in enumerate(values) if wanted[number] and is_differentiable(value)]
 
 
@@ -122,12 +123,12 @@ def batch_size(inputs: Sequence[Value], batched: Sequence[bool]) -> Extent:
 
 
 def element_type(value: Value, flag: bool) -> ArrayType:
-    """The type of one element of a batch, or of what is the same for all."""
+    """Return the type of one element of a batch; the type itself for a value that has no batch."""
     return row_type(value) if flag else value.type
 
 
 def batches_of(points: Sequence[Input], flags: Sequence[bool], size: Extent) -> dict[Value, Input]:
-    """Whole batches that take the place of stand-ins for one element, of those that have a flag."""
+    """Return the whole batches that take the place of stand-ins for one element, for the values that have a flag."""
     return {
         point: Input(ArrayType(point.dtype, (size, *point.shape)), "batch")
         for point, flag in zip(points, flags, strict=True)
@@ -141,17 +142,18 @@ def batched_guards(region: Graph, points: Sequence[Input], wholes: Mapping[Value
 
 
 def given_or_zero(given: Mapping[int, Value], number: int, value: Value) -> Value:
-    """The cotangent of a result; where it has none, zeros like it."""
+    """Return the cotangent of a result; where it has none, zeros like it."""
     return given[number] if number in given else zeros(value)
 
 
 def empty_output(region: Graph, number: int, arrays: Sequence[Any], leading: int) -> np.ndarray:
-    """Room for an output of a region, one for each of ``leading`` steps. ``arrays`` are like those that it takes."""
+    """Return memory for an output of a region, once for each of ``leading`` steps. ``arrays`` are like the arrays that
+    the region takes."""
     value, environment = region.outputs[number], bind(region, arrays)
     lengths = [length_of(shapes.resolve(extent), environment) for extent in value.shape]
     return np.empty((leading, *lengths), value.dtype)
 
 
 def in_step(number: Callable[[], int]) -> saying:
-    """A context: errors that leave it say in which step of a loop they arose."""
+    """A context that adds the number of a loop's step to errors that arise inside."""
     return saying(lambda: f"in step {number()}")

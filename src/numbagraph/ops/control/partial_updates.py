@@ -1,5 +1,5 @@
-"""Arrays of which the steps of a loop update parts, in loops of their own: to restore one would take all of it in each
-step, so that loops inside store what their pullbacks need of its elements."""
+"""Arrays of which the steps of a loop update parts, in loops of their own. To restore such an array would take the
+whole of it in each step, so the inner loops store the elements that their pullbacks need."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _active = threading.local()
 
 
 def enclosing() -> frozenset[Value]:
-    """What stands for such arrays in the steps whose pullbacks are being made."""
+    """Return the stand-ins for partly updated arrays in the steps whose pullbacks are being made on this thread."""
     return getattr(_active, "arrays", frozenset())
 
 
 @contextmanager
 def updated_in_part(arrays: Collection[Value]) -> Iterator[None]:
-    """What is differentiated inside belongs to a step that updates parts of some arrays."""
+    """Mark arrays, inside the context, as partly updated by the step whose derivative is taken there."""
     before = enclosing()
     _active.arrays = before | frozenset(arrays)
     try:
@@ -31,7 +31,8 @@ def updated_in_part(arrays: Collection[Value]) -> Iterator[None]:
 
 
 def inherited(points: Sequence[Input], operands: Sequence[Value]) -> set[Input]:
-    """The stand-ins for operands that are such arrays, after some updates or before."""
+    """Return the stand-ins for operands that are partly updated arrays of an enclosing step, after some updates or
+    before."""
     arrays = enclosing()
     types = {(each.dtype, each.shape) for each in arrays}
     return {
@@ -48,7 +49,7 @@ def is_in_part(output: Value, point: Value) -> bool:
 
 
 def updated(value: Value) -> tuple[Value, int]:
-    """The array that a value is an update of, and along how many dimensions they differ at most."""
+    """Return the array that a value is an update of, and the number of dimensions along which they differ at most."""
     dimensions = 0
     while isinstance(value, Node):
         found = one_update(value)
@@ -60,7 +61,8 @@ def updated(value: Value) -> tuple[Value, int]:
 
 
 def one_update(node: Node) -> tuple[Value, int] | None:
-    """The same of the last update, if it is one."""
+    """Return the array that an assignment, a loop or a branch updates, and the number of dimensions along which they
+    differ at most; None if the node is no update."""
     if is_op(node, "put_at"):
         return node.inputs[0], node.ndim - len(node.inputs[2:])
     if is_op(node, "set_slice"):

@@ -1,4 +1,4 @@
-"""Scans without what some of their results do not need."""
+"""Scans without the parts that none of their used results needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numbagraph.ops.control.scan import Loop, loop_of, reading_less
 
 
 def narrowed(values: Sequence[Value]) -> list[Value]:
-    """The same values, where scans carry and stack only what is asked of them, as do those in their steps.
+    """Return the values, with scans that carry and stack only what is used of them, also inside their steps.
 
     A scan gives all of its results from one loop, so that each depends on all operands. One that is linear in some of
     them is not seen to be, if it adds up something else on the way.
@@ -45,7 +45,7 @@ def as_loop(node: Node) -> Loop:
 
 
 def narrower(loop: Loop, nodes: Sequence[Node]) -> dict[Value, Value]:
-    """The results of a loop as those of a smaller one; nothing, if all that it gives and reads is needed."""
+    """Return the results of a loop as those of a smaller loop; nothing if all that it gives and reads is needed."""
     asked = {node: node.attrs["result"] for node in nodes}
     stacked = sorted({each for each in asked.values() if loop.carries <= each < loop.outputs})
     own = {each if each < loop.carries else each - loop.outputs for each in asked.values() if each not in stacked}
@@ -68,14 +68,15 @@ def narrower(loop: Loop, nodes: Sequence[Node]) -> dict[Value, Value]:
 
 
 def carrying_lengths(loop: Loop, outputs: Sequence[int]) -> list[int]:
-    """The carries that some outputs of a loop's step are computed from, or know lengths by."""
+    """Return the carries that some outputs of a loop's step are computed from, or take lengths from."""
     reached = set(toposort([*(loop.body.outputs[each] for each in outputs), *guard_values(loop.body.guards)]))
     used = [number for number, each in enumerate(loop.body.inputs) if each in reached or number in outputs]
     return [number for number in with_lengths(loop.body.inputs, used, reached) if number < loop.carries]
 
 
 def needed_carries(loop: Loop, own: Collection[int], stacked: Sequence[int]) -> list[int]:
-    """The carries that some of the carries, and some of what is stacked, follow from; and what each step requires."""
+    """Return the carries from which some of the carries, some of the stacked outputs, and the requirements of each step
+    follow."""
     positions = {each: number for number, each in enumerate(loop.body.inputs)}
     needed = set(own)
     pending: list[Value] = [loop.body.outputs[each] for each in (*own, *stacked)] + guard_values(loop.body.guards)

@@ -1,4 +1,4 @@
-"""While loops that are run to be gone through in reverse, with what they write down of each step."""
+"""While loops that record values of each step, so that a pullback can go through the steps in reverse."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ class Recorded(Struct, eq=False):
     captures: tuple[Value, ...]
     pullback: Graph
     restored: tuple[int, ...]
-    """Carries of the first loop, by number."""
+    """Carries of the first loop that the second one restores, by number."""
     captured: tuple[Value, ...]
-    """By the pullback."""
+    """The values that the pullback captures."""
 
 
 def recorded(node: Node) -> Recorded:
-    """The loops of a `while_pullback`. Of arrays that a step updates, elements are stored (`records_of`)."""
+    """Return the two loops of a `while_pullback`. For an array that a step updates, elements are stored
+    (`records_of`)."""
     pullback = Pullback(**{name: each for name, each in node.attrs.items() if name != "result"})
     carry, captures, carried, others = pullback.split(node.inputs)
     operands = [*carry, *captures, *others]

@@ -1,5 +1,5 @@
-"""What a loop writes down for its pullback in place of whole arrays: numbers that each step has computed from elements
-of what it carries, or the elements that it has overwritten, from which an array is restored on the way back."""
+"""Records of a loop for its pullback, which replace whole arrays: numbers that each step has computed from elements of
+its carries, or the elements that it has overwritten, from which an array is restored on the way back."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from numbagraph.ops.control.rows import is_op
 from numbagraph.ops.control.updates import Step, Update, can_be_stored, updates_of
 
 FEW = 16
-"""Elements of an array that is as well stored before each step as numbers that are computed from it."""
+"""The number of elements up to which an array is stored as a whole before each step, rather than numbers computed from
+it."""
 
 
 class Undone(Struct):
-    """How a carry before a step follows from one after it, by number: the same, or one that it changes places with."""
+    """The way to restore a carry before a step: from the carry ``source`` after it, which is the same one or one that
+    it changes places with, by undoing ``updates``."""
 
     source: int
     updates: tuple[Update, ...]
 
 
 class Records(Struct):
-    """What a loop gives for its pullback."""
+    """The values that a loop stores for its pullback, and the carries that the pullback restores."""
 
     stored: tuple[Value, ...] = ()
     """Values of each step."""
@@ -41,24 +43,24 @@ class Records(Struct):
 
 
 class GoneBack(Struct, eq=False):
-    """What a step of a loop was given, as its pullback sees it: computed from what the next step is given, and from
-    what is stored."""
+    """The carries before a step of a loop, as its pullback sees them: computed from the carries after the step, and
+    from stored values."""
 
     strides: Mapping[int, int]
-    """Carried integers, by number, and what each step adds to them."""
+    """For carried integers, by number: the amount that each step adds."""
     after: Mapping[int, Input]
-    """What stands for the carries that are restored, and for these integers, after the step."""
+    """By number, the stand-ins for the restored carries, and for these integers, after the step."""
     before: Mapping[int, Value]
-    """The same before it."""
+    """By number, the values of the restored carries, and of these integers, before the step."""
     mapped: Mapping[Value, Value]
 
     def seen_by(self, values: Sequence[Value]) -> list[Value]:
-        """Values of the step in terms of these."""
+        """Return values of the step in terms of the carries after it and of stored values."""
         return substitute(values, self.mapped)
 
 
 def gone_back(step: Step, records: Records, logs: Sequence[Input]) -> GoneBack:
-    """The carries before a step, where ``logs`` stand for what is stored of it."""
+    """Return the carries before a step; ``logs`` are stand-ins for the values that are stored for it."""
     mapped: dict[Value, Value] = dict(zip(records.stored, logs, strict=True))
     strides = {number: stride for number in range(step.carries) if (stride := stride_of(step, number))}
     after = {number: Input(step.points[number].type, "after") for number in (*records.restored, *strides)}
@@ -72,7 +74,7 @@ def gone_back(step: Step, records: Records, logs: Sequence[Input]) -> GoneBack:
 
 
 def stride_of(step: Step, number: int) -> int | None:
-    """What each step adds to a carried integer, if it does nothing else to it."""
+    """Return the constant that each step adds to a carried integer, if it does nothing else to it; else None."""
     before, after = step.points[number], step.outputs[number]
     if before.dtype != INT64 or before.ndim or not is_op(after, "add") or after.inputs[0] is not before:
         return None
@@ -83,8 +85,9 @@ def stride_of(step: Step, number: int) -> int | None:
 
 
 def records_of(step: Step) -> Records:
-    """The values that the pullback of a step needs, as far as they depend on arrays that the loop carries. Those arrays
-    for which there is no other way are not among them: they are stored as a whole."""
+    """Return the values to be stored for the pullback of a step, as far as it needs values that depend on carried
+    arrays. An array that can neither be restored nor be replaced by such values is left out: it is stored as a
+    whole."""
     arrays = {each for each in step.points[: step.carries] if each.ndim and not is_short(each)}
     captured = {each for each in step.in_part if each not in step.points[: step.carries]}
     while arrays or captured:
@@ -108,7 +111,7 @@ def records_of(step: Step) -> Records:
 
 
 def undone(point: Input, numbers: Mapping[Input, int], step: Step) -> Undone | None:
-    """How an array before a step follows from some array after it; None, if it does not."""
+    """Return the way to restore an array before a step from some array after it; None if there is no way."""
     own = numbers[point]
     for number in (own, *(each for each in numbers.values() if each != own)):
         found = updates_of(step.outputs[number], point, step)
@@ -118,7 +121,7 @@ def undone(point: Input, numbers: Mapping[Input, int], step: Step) -> Undone | N
 
 
 def with_sources(states: Collection[Input], ways: Mapping[Input, Undone], step: Step) -> set[Input]:
-    """Some arrays, and those from which they are restored, step after step."""
+    """Return some arrays, and those from which they are restored, step after step."""
     found, pending = set(states), list(states)
     while pending:
         way = ways.get(pending.pop())
@@ -139,8 +142,8 @@ def is_short(value: Value) -> bool:
 
 
 def needed(step: Step, arrays: set[Input], kept: Collection[Value]) -> tuple[list[Value], set[Input]]:
-    """The values that are stored for a pullback, and the arrays that it needs. Nothing is stored that is computed from
-    arrays that are ``kept``."""
+    """Return the values that are stored for a pullback, and the arrays that it needs. A value that is computed from
+    ``kept`` arrays is not stored."""
     order = toposort(step.back)
     primal, backward = dependent(order, arrays), dependent(order, step.given)
     recomputed = dependent(order, kept)
@@ -159,7 +162,7 @@ def needed(step: Step, arrays: set[Input], kept: Collection[Value]) -> tuple[lis
 
 
 def frontier(order: Sequence[Value], results: Sequence[Value], known: set[Value], backward: set[Value]) -> list[Value]:
-    """Values that are known that others, which are not, are computed from."""
+    """Return the known values that unknown ones are computed from directly."""
     users = [
         *results,
         *(each for value in order if value in backward and isinstance(value, Node) for each in value.inputs),
@@ -168,7 +171,7 @@ def frontier(order: Sequence[Value], results: Sequence[Value], known: set[Value]
 
 
 def dependent(order: Sequence[Value], roots: Iterable[Value]) -> set[Value]:
-    """The values that depend on some others, these included."""
+    """Return the values that depend on ``roots``, these included."""
     found = set(roots)
     for value in order:
         if isinstance(value, Node) and not found.isdisjoint(value.inputs):
@@ -177,7 +180,8 @@ def dependent(order: Sequence[Value], roots: Iterable[Value]) -> set[Value]:
 
 
 def with_updates(step: Step, arrays: set[Input], stored: Sequence[Value], restored: Mapping[int, Undone]) -> Records:
-    """The same records, with what restores some carries."""
+    """Return the records, with the carries to be restored and the overwritten elements and positions by which this is
+    done."""
     updates = [each for way in restored.values() for each in way.updates]
     order = toposort([position for each in updates for position in each.positions])
     primal = dependent(order, arrays)

@@ -1,6 +1,6 @@
-"""Sums into some elements of an array: what the pullback of reading ``x[i]`` or ``x[i, j]`` in a loop adds to a
-cotangent is zero but for these. As an assignment it costs what is read, since the loop's memory is updated where it
-lies, and not the whole array."""
+"""Sums into some elements of an array: in a loop, the pullback of reading ``x[i]`` or ``x[i, j]`` adds to a cotangent
+an array that is zero but for these elements. As an assignment, this costs only what is read, and not the whole array,
+since the loop's memory is updated in place."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from numbagraph.transforms.autodiff import sum_of
 
 
 class Spot(Struct):
-    """Zeros but for one position of each of some axes (counted from the right, ascending), where ``content`` is."""
+    """An array that is zero but for one position along each of some axes (counted from the right, ascending), where it
+    is ``content``."""
 
     content: Value
     positions: tuple[Value, ...]
     axes: tuple[int, ...]
     checked: tuple[bool, ...]
-    """Nothing else may look at a position: what is read there need not be known for its derivative."""
+    """Whether each position is checked. Nothing else may look at a position: what is read there need not be known for
+    its derivative."""
 
 
 def added_by_rows(terms: Sequence[Value]) -> Value | None:
-    """A sum of arrays, of which those that are zero but for some elements are added to these elements of the others;
-    None where there are none of one kind."""
+    """Return a sum of arrays, of which those that are zero but for some elements are added to these elements of the
+    others; None where one of the two kinds is missing."""
     whole, spots = parted(terms)
     has_parts = spots or (len(whole) > 1 and any(map(lies_in_zeros, whole)))
     return spots_added(added(whole), spots) if whole and has_parts else None
@@ -41,14 +43,15 @@ def added(terms: Sequence[Value]) -> Value:
 
 
 def spots_added(result: Value, spots: Sequence[Spot]) -> Value:
-    """An array with the contents of spots added where they are: first to elements that were just replaced."""
+    """Return an array with the contents of spots added in their places: first to elements that were just replaced."""
     for spot in sorted(spots, key=lambda each: not replaces(result, each)):
         result = spot_added(result, spot)
     return result
 
 
 def spot_added(array: Value, spot: Spot) -> Value:
-    """An array with the content of a spot added. What a step takes away and gives back stays where it is."""
+    """Return an array with the content of a spot added. Content that a step takes away and gives back stays where it
+    is."""
     rest = {"axis": spot.axes[0], "checked": spot.checked}
     content = spot.content
     if replaces(array, spot) and is_zeros(array.inputs[1]):
@@ -66,7 +69,7 @@ def replaces(array: Value, spot: Spot) -> TypeGuard[Node]:
 
 
 def parted(terms: Sequence[Value]) -> tuple[list[Value], list[Spot]]:
-    """The terms of a sum that may be other than zero everywhere, and the others."""
+    """Split the terms of a sum into those that may be nonzero everywhere, and spots."""
     whole, spots = [], []
     for term in terms:
         found = spots_of(term)
@@ -78,7 +81,7 @@ def parted(terms: Sequence[Value]) -> tuple[list[Value], list[Spot]]:
 
 
 def spots_of(value: Value) -> list[Spot] | None:
-    """The elements that a value consists of, if it is zero elsewhere."""
+    """Return the elements that a value consists of, if it is zero elsewhere."""
     row = row_of(value)
     if row is None:
         return scattered(value)
@@ -103,7 +106,7 @@ def spots_of(value: Value) -> list[Spot] | None:
 
 
 def scattered(value: Value) -> list[Spot] | None:
-    """The elements that `scatter_add` has written, if none was written twice."""
+    """Return the elements that `scatter_add` has written, if none was written twice."""
     if not is_op(value, "scatter_add"):
         return None
     axis, count = value.attrs["axis"], value.attrs["count"]
@@ -114,7 +117,7 @@ def scattered(value: Value) -> list[Spot] | None:
 
 
 def terms_of(value: Value) -> list[Value]:
-    """The operands of a sum of sums, in order."""
+    """Return the operands of a sum of sums, in order."""
     found, stack = [], [value]
     while stack:
         top = stack.pop()
@@ -126,7 +129,8 @@ def terms_of(value: Value) -> list[Value]:
 
 
 def row_of(value: Value) -> Spot | None:
-    """The row that a value consists of: as the derivative of ``pick`` writes it, a choice by position."""
+    """Return the row that a value consists of, if it is a choice by position, as the derivative of ``pick`` writes
+    it."""
     if not is_op(value, "where") or not is_zero(value.inputs[2]) or not is_op(value.inputs[1], "expand_dims"):
         return None
     here, content = value.inputs[0], value.inputs[1]
@@ -142,8 +146,8 @@ def row_of(value: Value) -> Spot | None:
 
 
 def as_written(position: Value) -> Value:
-    """A position as it was before the derivative of ``pick`` made one that counts from the start of it: one that counts
-    from the end and goes beyond the start must not come to lie inside."""
+    """Return a position as it was before the derivative of ``pick`` replaced it by one that counts from the start. A
+    position that counts from the end and lies before the start must not come to lie inside."""
     if not is_op(position, "where"):
         return position
     condition, _, original = position.inputs
@@ -152,7 +156,7 @@ def as_written(position: Value) -> Value:
 
 
 def uncast(position: Value) -> Value:
-    """A position as it was before it was made one of 64 bits, if it was that already."""
+    """Return a position as it was before a cast, if it was int64 already."""
     return position.inputs[0] if is_op(position, "cast") and position.inputs[0].dtype == INT64 else position
 
 

@@ -42,8 +42,8 @@ from numbagraph.transforms.interpret import evaluate
 
 
 class Loop(Struct):
-    """The operands of a scan, by what they are. Its region has an input for each but the length, and gives the next
-    carries, and then what is stacked.
+    """The operands of a scan, by their roles. Its region has an input for each but the length, and gives the next
+    carries, and then the outputs that are stacked.
 
     The results, by number: the last carries; what was stacked; and the carries before each step, stacked.
     """
@@ -126,7 +126,7 @@ def reference(
     unroll: int,
     results: Sequence[int],
 ) -> list[Any]:
-    """The loop as Python runs it."""
+    """Run the loop in Python."""
     carry, xs, rest = list(arrays[:carries]), arrays[carries : carries + sequences], arrays[carries + sequences :]
     count, outputs = int(length), len(body.outputs)
     like = [*carry, *(np.empty(np.shape(each)[1:], each.dtype) for each in xs), *rest]
@@ -195,15 +195,15 @@ def vjp(
 
 
 class PulledBack(Struct, eq=False):
-    """The pullback of one step. The operands that it speaks of are those of the loop, by number."""
+    """The pullback of one step. Numbers are those of the loop's operands."""
 
     step: Step
     seeds: Sequence[Input]
-    """What stands for the cotangents of the carries after the step."""
+    """Stand-ins for the cotangents of the carries after the step."""
     sums: Mapping[int, Input]
-    """What stands for the cotangents that the captures have received from later steps."""
+    """Stand-ins for the cotangents that the captures have received from later steps."""
     of_steps: Sequence[Input]
-    """What stands for the cotangents of this step's own results: of what it stacks, and of the carries before it."""
+    """Stand-ins for the cotangents of this step's own results: of its stacked outputs, and of the carries before it."""
     carried: Sequence[Value]
     """The cotangents of the carries before the step, and those of the captures."""
     slopes: Mapping[int, Value]
@@ -214,8 +214,8 @@ class PulledBack(Struct, eq=False):
 def pulled_back(
     loop: Loop, asked: Sequence[int], moving: Sequence[int], stacked: Sequence[int], read: Sequence[int]
 ) -> PulledBack:
-    """The pullback of a step to the operands that are asked for, from the carries that change with them, from what is
-    stacked, and from those carries that are read before each step."""
+    """Return the pullback of a step to the wanted operands: from the carries that change with them, from the stacked
+    outputs, and from the carries that are read before each step."""
     points = stand_ins(loop.in_step(), "point")
     first = loop.carries + loop.sequences
     given = [*points[:first], *with_lengths_known(points[first:], loop.captures, points[:first])]
@@ -247,18 +247,18 @@ def pulled_back(
 
 
 class Forward(Struct, eq=False):
-    """A loop that gives what its pullback needs, beside its own results, and the pullback's view of that."""
+    """A loop that gives what its pullback needs, beside its own results, and the pullback's view of its carries."""
 
     loop: Loop
     logs: Sequence[Input]
-    """What stands for the values that are stored for each step, which the loop stacks last."""
+    """Stand-ins for the values that are stored for each step, which the loop stacks last."""
     view: GoneBack
     last: Sequence[Value]
-    """What the carries that are restored are after the last step."""
+    """The restored carries after the last step."""
 
 
 def recording(loop: Loop, step: Step) -> Forward:
-    """A loop together with what its pullback needs of what it carries."""
+    """Return a loop that also stores what its pullback needs of its carries."""
     records = records_of(step)
     logs = stand_ins([each.type for each in records.stored], "stored")
     if records.stored:
@@ -275,14 +275,14 @@ def recording(loop: Loop, step: Step) -> Forward:
 
 
 def captured_by(closed: Closed, step: Step, loop: Loop) -> list[Value]:
-    """What else a region reads. The lengths of what is stored may follow from elements of what the loop captures, for
-    which its pullback has stand-ins."""
+    """Return the values that a region captures in addition. Lengths of stored values may follow from elements of the
+    loop's captures, for which the pullback has stand-ins: these are replaced."""
     captured = zip(step.points[step.varying :], loop.captures, strict=True)
     return substitute(closed.captures, dict(captured))
 
 
 def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) -> list[int]:
-    """The carries that change with some operands: from the start, or after a step."""
+    """Return the carries that change with some operands: from the start, or after a step."""
     moving = {number for number in asked if number < len(initial)}
     others = [body.inputs[number] for number in asked if number >= len(initial)]
     candidates = differentiable(initial, [True] * len(initial))
@@ -298,14 +298,15 @@ def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) 
 
 
 def reading_less(loop: Loop) -> Loop:
-    """A loop without the sequences and captures that its region does not read: it does not depend on them."""
+    """Return a loop without the sequences and captures that its region does not read, so that it does not depend on
+    them."""
     (region,), kept = without_unused([loop.body], loop.carries)
     sequences = sum(loop.carries <= number < loop.carries + loop.sequences for number in kept)
     return replace(loop, operands=tuple(loop.operands[number] for number in kept), body=region, sequences=sequences)
 
 
 def batched_scan(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, result: int, **attrs: Any) -> Value:
-    """One loop for the whole batch: a carry is batched if it is so at the start, or after a step."""
+    """Run one loop for the whole batch; a carry is batched if it is so at the start, or after a step."""
     loop, flags = loop_of(*inputs, **attrs), list(batched[1:])
     if batched[0]:
         raise NotImplementedError("the number of steps must be the same for all elements of a batch")
@@ -334,8 +335,8 @@ def batched_scan(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, re
 
 
 def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, list[bool], tuple[Value, ...]]:
-    """The region for whole batches of those inputs that have a flag, which of its outputs are batched, and what else
-    it captures."""
+    """Return the region for whole batches of those inputs that have a flag, the flags of its outputs, and what else it
+    captures."""
     types = loop.in_step()
     for number, flag in enumerate(flags):
         value = loop.operands[number]
@@ -358,14 +359,15 @@ def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, l
 
 
 def output_rank(loop: Loop, carry: int) -> int:
-    """How many dimensions a carry has in the region, where it is one element."""
+    """Return the rank of a carry in the region, where it stands for one element."""
     return loop.body.inputs[carry].ndim
 
 
 def over_elements(
     inputs: Sequence[Value], batched: Sequence[bool], points: Sequence[Input], results: Sequence[Value]
 ) -> list[Value]:
-    """Results of each element of a batch, one after the other: ``points`` stand for its operands in ``results``."""
+    """Return ``results`` for each element of a batch, computed one after the other; ``points`` stand for the operands
+    in ``results``."""
     pairs = list(zip(points, inputs, batched, strict=True))
     xs, shared = ([pair[:2] for pair in pairs if pair[2] is flag] for flag in (True, False))
     closed = close([point for point, _ in (*xs, *shared)], results, name="element")
@@ -385,7 +387,7 @@ def translate(
     unroll: int,
     results: Sequence[int],
 ) -> tuple[list[Any], Any]:
-    """`jax.lax.scan`, or `fori_loop`; JAX hands the region in as a function."""
+    """Run the loop with `jax.lax.scan`, or `fori_loop`; JAX hands the region in as a function."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries + sequences :]
 

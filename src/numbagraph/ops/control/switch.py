@@ -39,7 +39,7 @@ def infer(index: Value, *operands: Value, branches: Branches, result: int) -> Ar
 
 
 def reference(index: Any, *arrays: Any, branches: Branches, results: Sequence[int]) -> list[Any]:
-    """The branch that is taken, clamped to the last, as JAX does."""
+    """Run the branch that is taken; its number is clamped to the last, as in JAX."""
     found = evaluate(branches[min(max(int(index), 0), len(branches) - 1)], arrays)
     return [found[number] for number in results]
 
@@ -53,7 +53,7 @@ def vjp(
     wanted: Sequence[bool],
     result: int,
 ) -> Cotangents:
-    """The pullback of the branch that was taken."""
+    """Return the pullback of the branch that was taken."""
     points = stand_ins([each.type for each in operands], "point")
     numbers = sorted(given)
     seeds = {number: Input(strong_type(given[number]), "cotangent") for number in numbers}
@@ -84,8 +84,8 @@ def vjp(
 def batched_switch(
     op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, branches: Branches, result: int
 ) -> Value:
-    """One branch for the whole batch; where its elements take different ones, all are computed, or if that could raise
-    an error, one element after the other."""
+    """Run one branch for the whole batch. Where its elements take different ones, compute all branches, or, if that
+    could raise an error, one element after the other."""
     size = batch_size(inputs, batched)
     points = stand_ins(map(element_type, inputs[1:], batched[1:]), "point")
     if not batched[0]:
@@ -109,12 +109,12 @@ def batched_switch(
 
 
 def substituted(value: Value, points: Sequence[Value], operands: Sequence[Value]) -> Value:
-    """A value of stand-ins as one of what they stand for."""
+    """Return a value with the stand-ins in it replaced by the values that they stand for."""
     return substitute([value], dict(zip(points, operands, strict=True)))[0]
 
 
 def selected(index: Value, values: Sequence[Value]) -> Value:
-    """For each element of a batch its own branch's result."""
+    """Return for each element of a batch the result of its own branch."""
     place = registry["expand_dims"](index, tuple(range(1, values[0].ndim))) if values[0].ndim > 1 else index
     result = values[-1]
     for number in range(len(values) - 2, -1, -1):
@@ -123,7 +123,7 @@ def selected(index: Value, values: Sequence[Value]) -> Value:
 
 
 def translate(index: Any, *arrays: Any, branches: Sequence[Any], results: Sequence[int]) -> tuple[list[Any], Any]:
-    """`jax.lax.switch`; JAX hands the regions in as functions."""
+    """Run the branch with `jax.lax.switch`; JAX hands the regions in as functions."""
     lax, integer = load("jax:lax"), load("jax.numpy:int32")
     # not as operands of the switch: numbers that lengths follow from would become unknown
     found, failed = lax.switch(integer(index), [partial(each, *arrays) for each in branches])
@@ -131,4 +131,4 @@ def translate(index: Any, *arrays: Any, branches: Sequence[Any], results: Sequen
 
 
 switch = control_op("switch", evaluate=reference, infer=infer, vjp=vjp, batch=batched_switch, translate=translate)
-"""One of several regions, by a number: below 0 it is the first, beyond the last it is that."""
+"""One of several regions, chosen by a number: below 0 the first, beyond the last the last."""

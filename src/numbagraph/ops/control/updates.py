@@ -1,4 +1,5 @@
-"""Assignments to elements of arrays that a step of a loop makes, and how they are undone: what was there, and where."""
+"""Assignments to elements of arrays in a step of a loop, and how to undo them from the overwritten elements and the
+positions."""
 
 from __future__ import annotations
 
@@ -21,29 +22,30 @@ class Step(Struct):
     """A step of a loop and of its pullback, in terms of stand-ins."""
 
     points: Sequence[Input]
-    """For the operands."""
+    """Stand-ins for the operands."""
     outputs: Sequence[Value]
     carries: int
     varying: int
-    """How many of the operands differ between steps: carries, and elements of sequences."""
+    """The number of operands that differ between steps: carries, and elements of sequences."""
     back: Sequence[Value]
-    """What the pullback computes."""
+    """The results of the pullback."""
     given: Collection[Value]
-    """What the pullback is given beside the points."""
+    """The inputs of the pullback beside the points."""
     in_part: Collection[Input] = ()
-    """The points that are arrays which a loop around this one cannot restore: what is needed of their elements is
+    """The points for arrays that a loop around this one cannot restore: the elements that are needed of them are
     stored."""
 
 
 class Update(Struct):
-    """What makes an array of another one of its shape."""
+    """A change to elements of an array, which gives an array of the same shape."""
 
     overwritten: tuple[Value, ...]
-    """What was there."""
+    """The elements that were overwritten."""
     positions: tuple[Value, ...]
 
     def undone(self, array: Value, mapped: Mapping[Value, Value]) -> Value:
-        """The array before, of the one after, where other values stand for what was there, and for positions."""
+        """Return the array before the update, given the one after it; ``mapped`` gives other values for the overwritten
+        elements and the positions."""
         return self.put_back(
             array, *([mapped.get(each, each) for each in found] for found in (self.overwritten, self.positions))
         )
@@ -66,8 +68,8 @@ class Assignment(Update):
 
 
 class Choice(Update):
-    """Assignments to elements in branches. The first position is the number of the branch; the others, and what was
-    overwritten, are those of the branch that was taken."""
+    """Assignments to elements in branches. The first position is the number of the branch; the overwritten elements and
+    the other positions are those of the branch that was taken."""
 
     ways: tuple[tuple[Update, ...], ...]
 
@@ -85,7 +87,7 @@ class Choice(Update):
 
 
 def placed(values: Sequence[Value], slots: Sequence[Value]) -> dict[Value, Value]:
-    """Which of several slots each value has that is no constant: the first of its dtype that is free."""
+    """Return the slot of each value that is no constant: the first free slot of its dtype."""
     free, found = list(slots), dict[Value, Value]()
     for each in values:
         if each not in found and not isinstance(each, Constant):
@@ -95,8 +97,8 @@ def placed(values: Sequence[Value], slots: Sequence[Value]) -> dict[Value, Value
 
 
 def can_be_stored(value: Value, step: Step) -> bool:
-    """Whether a value may be stored for each step: it has the same lengths in all of them, and is less than what the
-    loop carries."""
+    """Whether a value may be stored for each step: it has the same lengths in all steps, and takes less memory than the
+    carries."""
     lengths = toposort(extent_values(value.type))
     if not set(step.points[: step.varying]).isdisjoint(lengths):
         return False
@@ -111,7 +113,8 @@ def can_be_stored(value: Value, step: Step) -> bool:
 
 
 def not_restored(points: Sequence[Input], outputs: Sequence[Value], carries: int) -> set[Input]:
-    """The carried arrays of which a step updates parts in loops: what these overwrite is not known on the way back."""
+    """Return the carried arrays that a step updates in parts by inner loops: the elements which these overwrite are not
+    known on the way back."""
     step = Step(points, outputs, carries, carries, (), ())
     pairs = list(zip(points[:carries], outputs, strict=False))
     with shapes.collect_guards():  # the step requires the same
@@ -121,8 +124,8 @@ def not_restored(points: Sequence[Input], outputs: Sequence[Value], carries: int
 
 
 def updates_of(output: Value, point: Value, step: Step) -> list[Update] | None:
-    """The updates that make the output of a step from what it is given, if it is nothing else, and what they
-    overwrite can be stored. The last is the first."""
+    """Return the updates that lead from the input of a step to its output, if there is nothing else in between, and
+    their overwritten elements can be stored. The last update comes first."""
     arrays = {each for each in step.points[: step.carries] if each.ndim}
 
     def is_lasting(update: Assignment) -> bool:
@@ -135,7 +138,8 @@ def updates_of(output: Value, point: Value, step: Step) -> list[Update] | None:
 
 
 def updates_from(value: Value, accepts: Callable[[Assignment], bool]) -> tuple[list[Update], Value]:
-    """The updates that make a value, as far as they are known and their assignments are accepted, and of what."""
+    """Return the updates that make a value, as far as they are known and ``accepts`` holds for their assignments, and
+    the array that they start from."""
     found: list[Update] = []
     while isinstance(value, Node):
         if value.op.name == "switch":
@@ -152,7 +156,7 @@ def updates_from(value: Value, accepts: Callable[[Assignment], bool]) -> tuple[l
 
 
 def assignment_of(node: Node) -> tuple[Assignment | None, Value]:
-    """The assignment that a node is, if it is one, and to what."""
+    """Return the assignment that a node is, or None, and the array that is assigned to."""
     if is_op(node, "put_at"):
         base, _, *positions = node.inputs
         checked, axis = node.attrs["checked"], node.attrs["axis"]
@@ -165,7 +169,8 @@ def assignment_of(node: Node) -> tuple[Assignment | None, Value]:
 
 
 def choice_of(node: Node) -> tuple[Choice | None, Value]:
-    """The same of branches, each of which updates elements of one array, or leaves it as it is."""
+    """Return the updates of branches, each of which updates elements of one array or leaves it as it is, or None; and
+    the array."""
     index, *operands = node.inputs
     points = stand_ins([each.type for each in operands], "point")
     given = with_lengths_known(points, operands)
@@ -186,8 +191,8 @@ def choice_of(node: Node) -> tuple[Choice | None, Value]:
 
 
 def is_of_element(update: Assignment) -> bool:
-    """Whether it is about one element, at a position that is checked unless it is a constant: where all branches are
-    computed for a batch, those that were not taken get positions of others."""
+    """Whether an assignment is to one element, at a position that is checked unless it is a constant. (Where all
+    branches are computed for a batch, a branch that was not taken gets positions of another one.)"""
     if not is_op(update.node, "put_at") or any(each.ndim for each in (*update.overwritten, *update.positions)):
         return False
     if any(isinstance(each, Dim) for each in toposort(update.positions)):
@@ -197,7 +202,8 @@ def is_of_element(update: Assignment) -> bool:
 
 
 def in_slots(values: Sequence[Sequence[Value]], node: Node, points: Sequence[Input]) -> tuple[Value, ...]:
-    """Numbers of each branch as results of these branches, of which one stands for a number of each of them."""
+    """Return the values of all branches as results of these branches, so that one result stands for one value of
+    each."""
     lists = [list(dict.fromkeys(each for each in found if not isinstance(each, Constant))) for found in values]
     dtypes = dict.fromkeys(each.dtype for found in lists for each in found)
     slots: list[list[Value]] = [[] for _ in lists]

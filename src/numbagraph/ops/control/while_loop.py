@@ -31,7 +31,7 @@ def infer(*operands: Value, condition: Graph, body: Graph, carries: int, result:
 
 
 def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, results: Sequence[int]) -> list[Any]:
-    """The loop as Python runs it."""
+    """Run the loop in Python."""
     carry, rest, number = list(arrays[:carries]), arrays[carries:], 0
     with in_step(lambda: number):
         while evaluate(condition, [*carry, *rest])[0]:
@@ -63,7 +63,7 @@ def batched_while(
     carries: int,
     result: int,
 ) -> Value:
-    """One loop for the whole batch, if its elements take the same number of steps; else one after the other."""
+    """Run one loop for the whole batch, if its elements take the same number of steps; else one after the other."""
     size, flags = batch_size(inputs, batched), list(batched)
     points = stand_ins(map(element_type, inputs, batched), "point")
     while True:
@@ -96,7 +96,7 @@ def batched_while(
 
 
 def translate(*arrays: Any, condition: Any, body: Any, carries: int, results: Sequence[int]) -> tuple[list[Any], Any]:
-    """`jax.lax.while_loop`; JAX hands the regions in as functions."""
+    """Run the loop with `jax.lax.while_loop`; JAX hands the regions in as functions."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries:]
 

@@ -34,21 +34,22 @@ from numbagraph.transforms.interpret import evaluate
 
 
 class Pullback(Struct):
-    """The operands of a pullback, by what they are: those of the loop, the cotangents of its carries and sums of those
-    of its captures, both of which it carries from the last step to the first, and what its own region captures."""
+    """The operands of a pullback, by their roles: those of the loop; the cotangents of the loop's carries, and sums of
+    the cotangents of its captures, both carried from the last step to the first; and the captures of the pullback's own
+    region."""
 
     condition: Graph
     body: Graph
     pullback: Graph
-    """From carried cotangents, the carries before a step, and captures to carried cotangents."""
+    """The region that maps carried cotangents, the carries before a step, and captures to carried cotangents."""
     carries: int
-    """Of the loop."""
+    """The number of carries of the loop."""
     captures: int
     carried: int
-    """Of the pullback."""
+    """The number of carries of the pullback."""
 
     def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-        """The loop's carries and captures, what is carried, and what else is captured."""
+        """Return the loop's carries, its captures, the carries of the pullback, and its other captures."""
         ends = [self.carries, self.carries + self.captures, self.carries + self.captures + self.carried]
         return list(operands[: ends[0]]), list(operands[ends[0] : ends[1]]), list(operands[ends[1] : ends[2]]), list(
             operands[ends[2] :]
@@ -64,7 +65,7 @@ def infer(*operands: Value, result: int, **attrs: Any) -> ArrayType:
 
 
 def reference(*arrays: Any, results: Sequence[int], **attrs: Any) -> list[Any]:
-    """The loop as Python runs it, and then its pullback."""
+    """Run the loop in Python, and then its pullback."""
     pullback = Pullback(**attrs)
     carry, captures, carried, others = pullback.split(arrays)
     before: list[list[Any]] = []
@@ -78,8 +79,8 @@ def reference(*arrays: Any, results: Sequence[int], **attrs: Any) -> list[Any]:
 
 
 class Carry(Struct, eq=False):
-    """What a loop carries, of one that is being made: its stand-in, its value before the first step, and in terms of
-    stand-ins its value after a step."""
+    """A carry of a loop that is being made: its stand-in, its value before the first step, and its value after a step
+    in terms of stand-ins."""
 
     point: Input
     start: Value
@@ -100,14 +101,14 @@ class Forward(Struct, eq=False):
     carries: Sequence[Carry]
     goes_on: Value
     guards: tuple[Sequence[Guard], Sequence[Guard]]
-    """Of the condition, and of a step."""
+    """The guards of the condition, and those of a step."""
     name: str
 
     def closed(
         self, used: Collection[Value], shared: Mapping[Input, Value]
     ) -> tuple[tuple[Graph, ...], list[Carry], dict[Input, Value]]:
-        """The condition and the step of the carries that are used; these, and what both capture, with its stand-ins:
-        the ``shared`` that is used, and more."""
+        """Return the regions of condition and step for the carries that are used; these carries; and the captures of
+        both by their stand-ins: the used ones of ``shared``, and more."""
         carries = [each for each in self.carries if each.point in used]
         captures = {point: value for point, value in shared.items() if point in used}
         drafts = (
@@ -119,7 +120,8 @@ class Forward(Struct, eq=False):
         return regions, carries, captures | dict(zip(extra, more, strict=True))
 
     def used(self, asked: Collection[Value], back: Sequence[Carry] = ()) -> set[Value]:
-        """What the last values of some stand-ins are computed from, and whether the loop goes on, and fails."""
+        """Return the values that the last values of the stand-ins ``asked`` are computed from, and those that decide
+        whether the loop goes on or fails."""
         guards = [guard for each in self.guards for guard in each]
         return reached_by(
             [self.goes_on, *guard_values(guards), *asked],
@@ -130,9 +132,10 @@ class Forward(Struct, eq=False):
 def gone_back(
     forward: Forward, back: Back, asked: Collection[Value], shared: Mapping[Input, Value]
 ) -> dict[Value, Value]:
-    """What a loop over the steps of another one, from the last to the first, has in the end.
+    """Return the last values of a loop that goes over the steps of another one, from the last to the first.
 
-    Neither carries what has no part in that: a cotangent whose transpose is taken next must not seem to have one.
+    Neither loop carries a value that has no part in these: a cotangent whose transpose is taken next must not seem to
+    have one.
 
     Parameters
     ----------
@@ -161,7 +164,8 @@ def gone_back(
 
 
 def reached_by(roots: Sequence[Value], following: Mapping[Input, Value]) -> set[Value]:
-    """What values are computed from, where stand-ins are computed from what follows them."""
+    """Return the values that ``roots`` are computed from, where a stand-in is computed from the value that
+    ``following`` has for it."""
     found: set[Value] = set()
     pending = list(roots)
     while pending:
@@ -179,7 +183,7 @@ def pulled_back(
     body: Graph,
     carries: int,
 ) -> Cotangents:
-    """The cotangents of the operands of a while loop, given those of its results."""
+    """Return the cotangents of the operands of a while loop, given those of its results."""
     body = without_effects(body)
     asked = differentiable(inputs, wanted)
     moving = moving_carries(body, inputs[:carries], asked)
@@ -213,7 +217,7 @@ def cotangent_carries(
     starts: Mapping[int, Value],
     found: Mapping[int, Value],
 ) -> dict[int, Carry]:
-    """The cotangents of what a loop carries, and sums of those of what it captures, as carries of its pullback, by the
+    """Return the cotangents of a loop's carries, and sums of those of its captures, as carries of its pullback, by the
     number of the operand. ``found`` are a step's cotangents, given ``ends``, which begin as ``starts``."""
     back = {
         number: Carry(point, starts[number], known_or_zero(found.get(number), points[number]))
@@ -228,12 +232,14 @@ def cotangent_carries(
 def vjp(
     given: Mapping[int, Value], y: Value, *inputs: Value, wanted: Sequence[bool], result: int, **attrs: Any
 ) -> Cotangents:
-    """The pullback B of a step is linear in what it carries. So the cotangents u of that go forward, with the loop
-    itself: u' = Bᵀ u. That loop gives what belongs to the values that the pullback starts from.
+    """Return the cotangents of the operands of a pullback.
 
-    What belongs to the rest is found on the way back through it, from the last step to the first, where B is at work
-    once more: the derivative of ⟨u, B s⟩ by a step's carries and captures, and what goes through the carries after it.
-    This is a loop of the same kind, which is linear in what it carries, so derivatives of any order follow.
+    The pullback B of a step is linear in what it carries. So the cotangents u of its carries go forward, with the loop
+    itself: u' = Bᵀ u. That loop gives the cotangents of the values that the pullback starts from.
+
+    The other cotangents are found on the way back through it, from the last step to the first, where B is at work once
+    more: the derivative of ⟨u, B s⟩ by a step's carries and captures, and what goes through the carries after it. This
+    is a loop of the same kind, which is linear in what it carries, so derivatives of any order follow.
     """
     pullback = Pullback(**attrs)
     carry, captures, carried, others = pullback.split(inputs)
@@ -282,7 +288,7 @@ def vjp(
 def independent(
     pushed: Sequence[Value], guards: Sequence[Guard], outputs: Sequence[Value], seeds: Sequence[Value]
 ) -> tuple[list[Value], list[Guard]]:
-    """The transpose of a pullback, without the cotangents that this was taken at."""
+    """Return the transpose of a pullback, without the cotangents that it was taken at."""
     found = at_zero([*pushed, *guard_values(guards)], outputs, seeds)
     if found is None:
         raise NotImplementedError(
@@ -293,7 +299,7 @@ def independent(
 
 
 def gone_forward(forward: Forward, asked: Collection[Value], shared: Mapping[Input, Value]) -> dict[Value, Value]:
-    """What a while loop has in the end, of those carries that are asked for."""
+    """Return the last values of the wanted carries of a while loop."""
     (condition, body), carries, captures = forward.closed(forward.used(asked), shared)
     operands = (*(each.start for each in carries), *captures.values())
     bind = partial(registry["while_loop"].bind, *operands, condition=condition, body=body, carries=len(carries))
@@ -301,7 +307,7 @@ def gone_forward(forward: Forward, asked: Collection[Value], shared: Mapping[Inp
 
 
 def batched(op: Op, inputs: Sequence[Value], flags: Sequence[bool], *, result: int, **attrs: Any) -> Value:
-    """One element after the other."""
+    """Run the pullback for one element after the other."""
     points = stand_ins(map(element_type, inputs, flags), "point")
     return over_elements(inputs, flags, points, [op.bind(*points, result=result, **attrs)])[0]
 

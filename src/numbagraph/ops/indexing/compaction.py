@@ -50,7 +50,7 @@ true_positions = core_op(
     batched=OTHER_LENGTHS,
     samples=samples,
 )
-"""The positions of as many true elements as there is room for, and zeros where there are fewer."""
+"""The positions of true elements, up to the length of an operand; if there are fewer, zeros follow."""
 
 
 def elements(x: np.ndarray, mask: np.ndarray, room: np.ndarray) -> np.ndarray:
@@ -86,4 +86,5 @@ true_elements = core_op(
     batched=OTHER_LENGTHS,
     samples=element_samples,
 )
-"""As many elements as there is room for, of those where a mask is true: there are as many, or zeros follow."""
+"""The elements of a vector where a mask is true, up to the length of the third operand; if there are fewer, zeros
+follow."""

@@ -1,4 +1,5 @@
-"""NumPy's functions whose results are as long as the data say: where elements are true, which there are, how often."""
+"""NumPy's functions whose results have lengths that depend on the data: where elements are true, which values occur,
+and how often."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, per
 
 
 def thinned(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers some of which are zeros."""
+    """Return numbers for tests, some of which are zeros."""
     return np.where(rng.random(shape) < 0.5, draw(rng, dtype, shape), np.zeros((), dtype))
 
 
@@ -122,7 +123,7 @@ def unique(
 
 
 def unique_along(array: Value, axis: int, wanted: tuple[bool, bool, bool]) -> Any:
-    """The different parts of an array along an axis. Those with NaN differ from all."""
+    """Return the distinct parts of an array along an axis. Parts with NaN differ from all others."""
     rows = move(array, [axis], [0])
     order = registry["order_of_rows"](sortable(rows))
     ordered = gather_value(rows, [order], -rows.ndim, checked=False)
@@ -134,7 +135,8 @@ def unique_along(array: Value, axis: int, wanted: tuple[bool, bool, bool]) -> An
 
 
 def sortable(rows: Value) -> Value:
-    """Rows of real numbers, whose lexicographic order is that of NumPy's for rows of what may be complex ones."""
+    """Return rows of real numbers whose lexicographic order is NumPy's order of the given rows, which may be
+    complex."""
     width = shapes.product(rows.shape[1:])
     flat = reshape_value(rows, (rows.shape[0], width))
     if flat.dtype.kind == "b":
@@ -148,7 +150,7 @@ def sortable(rows: Value) -> Value:
 
 
 def the_one_before(ordered: Value) -> Value:
-    """What stands before each part along the first axis; before the first there is itself."""
+    """Return for each part along the first axis the part before it; for the first part, itself."""
     numbers = registry["maximum"](iota(ordered.shape[0]) - 1, 0)
     return gather_value(ordered, [numbers], -ordered.ndim, checked=False)
 
@@ -156,7 +158,8 @@ def the_one_before(ordered: Value) -> Value:
 def with_places(
     ordered: Value, order: Value, differs: Value, wanted: tuple[bool, bool, bool], inverse_shape: Sequence[Extent]
 ) -> Any:
-    """What is new in a sorted array, and what `numpy.unique` gives beside: first places, numbers, counts."""
+    """Return the first of equal elements of a sorted array, and what `numpy.unique` gives beside: first places, numbers
+    in the inverse, counts."""
     length = ordered.shape[0]
     numbers = iota(length)
     is_new = registry["equal"](numbers, 0) | differs

@@ -34,11 +34,13 @@ def zero(dtype: np.dtype) -> Any:
 
 ADD = Reducer("add", scalar.add, 0)
 INCREMENT = Reducer("increment", scalar.add, negative_zero)
-"""To which nothing has been added is -0.0: an increment that changes no number, be that 0.0 or -0.0."""
+"""An addition that starts from -0.0: an increment to which nothing has been added then changes no number, be that 0.0
+or -0.0."""
 
 
 def require_elements(extent: Extent, positions: Sequence[Extent], axis: int) -> None:
-    """A position of an empty dimension has no element to stand for it until the check after the loop."""
+    """Require at entry that an empty dimension is read at no position: it has no element that could stand in until the
+    check after the loop."""
     none = shapes.compare("equal", shapes.product(positions), 0)
     some = shapes.compare("not_equal", extent, 0)
     subject = f"an index is out of bounds for axis {axis} with size 0"
@@ -48,7 +50,7 @@ def require_elements(extent: Extent, positions: Sequence[Extent], axis: int) -> 
 def positions_shape(
     positions: Sequence[Value], extents: Sequence[Extent], axis: int, checked: Sequence[bool]
 ) -> shapes.Shape:
-    """The common shape of the positions, which may only be non-empty where the dimensions are not empty."""
+    """Return the common shape of the positions, and require that no position is in an empty dimension."""
     shape = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays", IndexError)
     for number, (extent, check) in enumerate(zip(extents, checked, strict=True)):
         if check:
@@ -57,7 +59,8 @@ def positions_shape(
 
 
 def bounds(node: Node, first: int, shape: shapes.Shape) -> list[tuple[int, Extent]]:
-    """The positions to be checked, the first of which is input ``first``, for an array of ``shape``."""
+    """Return the positions to be checked, the first of which is input ``first``, and their lengths, for an array of
+    ``shape``."""
     axis = node.attrs["axis"] + len(shape)
     return [(first + number, shape[axis + number]) for number, check in enumerate(node.attrs["checked"]) if check]
 
@@ -70,7 +73,8 @@ def gather_type(source: Value, *positions: Value, axis: int, checked: tuple[bool
 
 
 def numpy_key(positions: Sequence[Any], axis: int) -> tuple[Any, ...]:
-    """The same positions as a key for NumPy, which puts their dimensions where the axes were."""
+    """Return positions of the axes from ``axis`` on as a key for NumPy, which puts their dimensions where the axes
+    were."""
     return (..., *positions, *[slice(None)] * (-axis - len(positions)))
 
 
@@ -83,7 +87,8 @@ def gather_vjp(
 def gather_batch(
     op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, axis: int, checked: tuple[bool, ...]
 ) -> Value:
-    """Positions that differ along the batch read each its own element of it, through a position of the batch itself."""
+    """Batch a gather. Where both array and positions differ along the batch, the number of the element is one more
+    position."""
     source, *positions = inputs
     if not any(batched[1:]):
         return op.bind(*inputs, axis=axis, checked=checked)
@@ -97,12 +102,12 @@ def gather_batch(
 
 
 def batch_numbers(size: Extent, positions: Sequence[Value]) -> Value:
-    """The number of each element of a batch, to be broadcast against batched positions."""
+    """Return the number of each element of a batch, to be broadcast against batched positions."""
     return along(iota(size), 0, max(each.ndim for each in positions))
 
 
 def gather_value(value: Value, positions: Sequence[Value], axis: int, *, checked: bool = True) -> Value:
-    """Elements at run-time positions of the axes from ``axis`` (counted from the right) on."""
+    """Return elements at run-time positions of the axes from ``axis`` (counted from the right) on."""
     return gather.bind(value, *positions, axis=axis, checked=(checked,) * len(positions))
 
 
@@ -215,12 +220,12 @@ def scattered_by(
 def scatter(
     updates: Value, positions: Sequence[Value], shape: Sequence[Extent], axis: int, checked: tuple[bool, ...]
 ) -> Value:
-    """Zeros of a shape, with ``updates`` added at run-time positions of the axes from ``axis`` on."""
+    """Return zeros of a shape, with ``updates`` added at run-time positions of the axes from ``axis`` on."""
     return scattered_by(scatter_add, updates, positions, shape, axis, checked)
 
 
 def scatter_frontend(op: Op, updates: Any, indices: Any, shape: Any, axis: int = 0) -> Value:
-    """Along one axis of an array of ``shape``."""
+    """Bind a scatter along one axis of an array of ``shape``."""
     axis, positions = shapes.normalise_axis(axis, len(shape)), as_positions(indices)
     first = axis + len(shape)
     expected = (*shape[:first], *positions.shape, *shape[first + 1 :])
@@ -228,7 +233,8 @@ def scatter_frontend(op: Op, updates: Any, indices: Any, shape: Any, axis: int =
 
 
 def scatter_op(name: str, reducer: Reducer, start: Callable[[np.dtype], Any]) -> Op:
-    """What goes to the same position is added up, from a number on that stands where nothing goes."""
+    """Declare an op that adds up the updates at each position, starting from a number that remains where there is
+    none."""
     return registry.register(
         Op(
             name=name,
@@ -254,7 +260,7 @@ def scatter_op(name: str, reducer: Reducer, start: Callable[[np.dtype], Any]) ->
 scatter_add = scatter_op("scatter_add", ADD, zero)
 """The reverse of `gather`."""
 scatter_increments = scatter_op("scatter_increments", INCREMENT, negative_zero)
-"""The same, to be added to an array: where nothing goes, numbers stay what they are."""
+"""The reverse of `gather`, to be added to an array: where there is no update, numbers stay as they are."""
 
 
 def put_at_type(base: Value, updates: Value, *positions: Value, axis: int, checked: tuple[bool, ...]) -> ArrayType:
@@ -284,7 +290,8 @@ def put_at_array(base: Any, updates: Any, *positions: Any, axis: int, checked: t
 def put_at_vjp(
     g: Value, y: Value, base: Value, updates: Value, *positions: Value, axis: int, checked: tuple[bool, ...]
 ) -> tuple[Value | None, ...]:
-    """Of updates at one position only the last one counts."""
+    """Return the cotangents of an array and of the updates in it; of updates at one position only the last one
+    counts."""
     kept = put_at.bind(g, zeros_as(updates, g.dtype), *positions, axis=axis, checked=checked)
     if all_different(positions):
         return (kept, gather.bind(g, *positions, axis=axis, checked=checked), *[None] * len(positions))
@@ -297,7 +304,7 @@ def put_at_vjp(
 
 
 def all_different(positions: Sequence[Value]) -> bool:
-    """Whether no two of the positions are one: each of their dimensions is that of a slice."""
+    """Whether all positions are known to differ: each of their dimensions is that of a slice."""
     rank = max(each.ndim for each in positions)
     covered: set[int] = set()
     for each in positions:
@@ -326,7 +333,7 @@ def put_at_batch(
 
 
 def put_at_frontend(op: Op, a: Any, indices: Any, updates: Any, axis: int = 0) -> Value:
-    """Along one axis."""
+    """Bind an assignment at positions along one axis."""
     value, positions = as_value(a), as_positions(indices)
     axis = shapes.normalise_axis(axis, value.ndim)
     first = axis + value.ndim
@@ -360,7 +367,7 @@ put_at = registry.register(
 
 
 def as_positions(indices: Any) -> Value:
-    """An array of positions; NumPy takes integers only."""
+    """Return an array of positions; raise unless they are integers, as NumPy does."""
     if isinstance(indices, (list, tuple)):
         indices = list_of_positions(indices)
     elif isinstance(indices, (np.ndarray, np.generic)) and not indices.ndim:
@@ -379,7 +386,7 @@ def as_positions(indices: Any) -> Value:
 
 
 def list_of_positions(indices: Sequence[Any]) -> Value:
-    """A list in the user's code: numbers are part of the code, whatever their count."""
+    """Return a list in the user's code as an array of positions: numbers are part of the code, whatever their count."""
     if any(isinstance(each, Value) for each in indices):
         return registry["stack"]([as_value(each) for each in indices])
     data = np.asarray(indices)
@@ -389,7 +396,7 @@ def list_of_positions(indices: Sequence[Any]) -> Value:
 
 
 class OutOfBounds(Struct):
-    """Makes the error of a position."""
+    """A function that makes the error of a position that is out of bounds."""
 
     axis: int
 
@@ -398,7 +405,7 @@ class OutOfBounds(Struct):
 
 
 def pick_at(value: Value, axis: int, position: Any) -> Value:
-    """One position of an axis (counted from the right), static or not, with NumPy's reading of negative ones."""
+    """Return one position of an axis (counted from the right), static or not, with NumPy's reading of negative ones."""
     extent = shapes.resolve(value.shape[axis])
     number = shapes.resolve(position) if isinstance(position, Constant) else position
     subject = f"index {number} is out of bounds for axis {axis + value.ndim} with size {extent}"
@@ -413,7 +420,8 @@ def pick_at(value: Value, axis: int, position: Any) -> Value:
 
 
 def static_position(number: int, extent: Extent, axis: int) -> Extent:
-    """A static position of an axis (counted from the left), counted from the left."""
+    """Return a static position along an axis as one that counts from the start, and require that it is inside. The axis
+    counts from the left."""
     subject = f"index {number} is out of bounds for axis {axis} with size {extent}"
     if abs(number) > MOST:
         raise IndexError(subject)
@@ -426,7 +434,7 @@ def static_position(number: int, extent: Extent, axis: int) -> Extent:
 
 
 def as_integer(indices: Any) -> Any:
-    """Positions that may be booleans, which `numpy.take` takes for 0 and 1."""
+    """Return positions as integers; booleans count as 0 and 1, as in `numpy.take`."""
     is_bool = getattr(indices, "dtype", type(indices)) in (BOOL, bool)
     return convert(as_value(indices), INT64) if is_bool else indices
 

@@ -1,4 +1,4 @@
-"""Reading and writing at positions of one axis, which each row along it has of its own."""
+"""Reading and writing at positions along one axis, where each row along it has its own positions."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
 
 
 def gather_along(value: Value, positions: Value, axis: int, *, checked: bool = True) -> Value:
-    """Elements at run-time positions of one axis, in each row along it."""
+    """Return elements at run-time positions of one axis, in each row along it."""
     flags = tuple(checked and each == axis for each in range(value.ndim))
     return gather.bind(value, *places_along(value.shape, positions, axis), axis=-value.ndim, checked=flags)
 
 
 def scatter_along(updates: Value, positions: Value, shape: Sequence[Extent], axis: int) -> Value:
-    """Zeros of a shape with ``updates`` added at positions of one axis, all inside of it, in each row along it."""
+    """Return zeros of a shape with ``updates`` added at positions of one axis, all inside of it, in each row along
+    it."""
     return scatter(updates, places_along(shape, positions, axis), shape, -len(shape), (False,) * len(shape))
 
 
 def places_along(shape: Sequence[Extent], positions: Value, axis: int) -> list[Value]:
-    """The positions of all axes, of which one has its own in each row."""
+    """Return the positions along all axes; along ``axis``, each row has its own."""
     count = len(shape)
     return [positions if each == axis else along(iota(extent), each, count) for each, extent in enumerate(shape)]

@@ -17,7 +17,7 @@ from numbagraph.ir.values import Cotangents, Op, Value
 from numbagraph.ops.creation import filled, number_as, zeros_as
 
 LONGEST = 2**62
-"""Longer vectors than LAPACK's are written by NumPy."""
+"""The longest vector. It is longer than LAPACK's lengths allow, since NumPy's own functions write it."""
 
 
 def of_one_batch(xp: Any, *arrays: Any) -> list[Any]:
@@ -35,7 +35,8 @@ def put_array(x: Any, mask: Any, values: Any, *, packed: bool) -> Any:
 
 
 def numbers_of(xp: Any, mask: Any, count: int, packed: bool) -> Any:
-    """The number of the value that is written at each position: its own one, or how many are written before."""
+    """Return for each position the number of the value that is written there: its own number, or, if ``packed``, the
+    number of values written before."""
     numbers = xp.cumsum(mask, -1) - 1 if packed else xp.broadcast_to(xp.arange(mask.shape[-1]), mask.shape)
     return xp.maximum(numbers, 0) % max(count, 1)
 
@@ -50,7 +51,7 @@ def put_jnp(x: Any, mask: Any, values: Any, *, packed: bool) -> Any:
 
 
 def written(mask: Value, values: Value) -> Value:
-    """Where something is written: nowhere, if there are no values."""
+    """Return a mask of the positions that are written to: none, if there are no values."""
     return registry["logical_and"](mask, shapes.compare("not_equal", values.shape[-1], 0))
 
 
@@ -60,7 +61,8 @@ def put_vjp(g: Value, y: Value, x: Value, mask: Value, values: Value, *, packed:
 
 
 def put_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, packed: bool) -> Value:
-    """The same values at the same positions of all vectors are found once, and chosen."""
+    """Batch an assignment under a mask. If all vectors share mask and values, the values are laid out once, and chosen
+    in each vector."""
     x, mask, values = align_batches(inputs, batched, (1, 1, 1))
     if any(batched[1:]):
         return op.bind(x, mask, values, packed=packed)
@@ -103,7 +105,7 @@ follows the first. Without any, nothing is written."""
 
 
 def places_of(xp: Any, mask: Any, count: int, packed: bool) -> tuple[Any, ...]:
-    """Where each element is added, in an array of the values of a batch."""
+    """Return the place at which each element is added, in an array of the values of a batch."""
     rows = np.ogrid[tuple(map(slice, mask.shape[:-1]))]
     return (*(each[..., None] for each in rows), numbers_of(xp, mask, count, packed))
 
@@ -144,4 +146,4 @@ sum_repeated = core_op(
     jnp=sum_jnp,
     samples=lambda rng, dtype: samples_with(rng, dtype, 3, 70) if dtype.kind in "fc" else [],
 )
-"""For each value, the sum of the elements where `put_repeated` writes it."""
+"""For each value, the sum of the elements at the positions where `put_repeated` writes it."""

@@ -1,8 +1,8 @@
 """Arrays under a mask: the elements that a boolean mask selects, side by side (Fortran's PACK), and back (UNPACK).
 
-How many there are is known only when the mask is: the length is a value, `count_true` of the mask. These nodes live
-while a function is traced and differentiated; `numbagraph.rewrite.masks` then takes them apart. So the derivative of
-what is done to selected elements is a function of selected elements, too, and zero for all others.
+Their number is known only when the mask is: the length is a value, `count_true` of the mask. These nodes live while
+a function is traced and differentiated; `numbagraph.rewrite.masks` then takes them apart. So the derivative of a
+function of selected elements is a function of selected elements, too, and zero for all others.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ ADVICE = (
 
 
 def mask_key(ndim: int, axis: int, rank: int, mask: Any) -> tuple[Any, ...]:
-    """A mask as NumPy's key for an array: it stands for ``rank`` dimensions, the first of which is ``axis``."""
+    """Return a mask as NumPy's key for an array: it stands for ``rank`` dimensions, the first of which is ``axis``."""
     return (slice(None),) * (ndim + axis) + (mask,) + (slice(None),) * (-axis - rank)
 
 
 def mask_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-    """One mask for all elements of a batch."""
+    """Batch an op with one mask for all elements of a batch."""
     if not batched[0] or any(batched[1:]):
         raise NotImplementedError(ADVICE)
     return op.bind(*inputs, **attrs)
@@ -62,7 +62,7 @@ count_true = mask_op(
     vjp=lambda g, y, mask: (None,),
     batch=Unsupported(ADVICE),
 )
-"""How many elements of a mask are true, as a length."""
+"""The number of true elements of a mask, as a length."""
 
 
 def pack_type(value: Value, mask: Value, count: Value, *, axis: int) -> ArrayType:
@@ -87,7 +87,8 @@ def unpack_array(value: Any, mask: Any, *, axis: int) -> Any:
 
 
 def unpack_vjp(g: Value, y: Value, x: Value, mask: Value, *, axis: int) -> tuple[Value, None]:
-    """A length that may turn out to be 1 is then repeated."""
+    """Return the cotangent of the packed elements; where their length may turn out to be 1, and they are repeated, it
+    is summed."""
     extent = shapes.resolve(x.shape[axis])
     is_count_of_mask = is_late(extent) or shapes.not_one(extent)
     count = shapes.as_value(extent) if is_count_of_mask else count_true.bind(mask)
@@ -133,13 +134,14 @@ def require_mask_length(length: Extent, extent: Extent, axis: int) -> None:
 
 
 def selected(value: Value, mask: Value, first: int) -> Value:
-    """The elements that a mask of the dimensions from ``first`` on selects."""
+    """Return the elements that a mask of the dimensions from ``first`` on selects."""
     require_mask(value, mask, first)
     return pack.bind(value, mask, count_true.bind(mask), axis=first - value.ndim)
 
 
 def put_selected(value: Value, mask: Value, update: Value, first: int) -> Value:
-    """A copy of ``value`` after ``value[mask] = update``, where the mask is of the dimensions from ``first`` on."""
+    """Return a copy of ``value`` after ``value[mask] = update``, where the mask is of the dimensions from ``first``
+    on."""
     require_mask(value, mask, first)
     below = value.ndim - first - mask.ndim
     update = without_surplus(convert(update, value.dtype), first + 1 + below)
@@ -152,13 +154,13 @@ def put_selected(value: Value, mask: Value, update: Value, first: int) -> Value:
 
 
 def without_surplus(update: Value, most: int) -> Value:
-    """An update without leading dimensions of length 1 that its target does not have."""
+    """Return an update without leading dimensions of length 1 that its target does not have."""
     surplus = update.ndim - most
     return squeeze_at(update, range(surplus)) if surplus > 0 and set(update.shape[:surplus]) == {1} else update
 
 
 def spread(update: Value, mask: Value, value: Value, first: int) -> Value:
-    """The update of each selected element where that element is."""
+    """Place the update of each selected element where that element is."""
     count = count_true.bind(mask)
     shape = (*value.shape[:first], count, *value.shape[first + mask.ndim :])
     axis = first - len(shape)
@@ -185,7 +187,7 @@ def mismatch(update: Value) -> str:
 
 
 def require_count(update: Value, given: Extent, count: Value, value: Value, mask: Value) -> None:
-    """Require as many elements as a mask selects, or one."""
+    """Require an update to have as many elements as a mask selects, or one."""
     if shapes.same(given, count):
         return
     if value.ndim == mask.ndim:
@@ -207,12 +209,13 @@ def is_count(value: Any) -> bool:
 
 
 def is_late(extent: Extent) -> bool:
-    """Whether a length is such a number."""
+    """Whether a length is the number of elements that a mask selects."""
     return is_count(shapes.resolve(extent))
 
 
 def casted(value: Any, dtype: np.dtype, casting: str, what: str) -> Value:
-    """A value that is written into an array of a dtype, where NumPy's rule for it allows that."""
+    """Return a value converted to the dtype of an array that it is written into; raise if NumPy's rule ``casting``
+    forbids that."""
     value = as_value(value)
     if not value.type.weak and not np.can_cast(value.dtype, dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"{what}: cannot cast from {value.dtype} to {dtype} according to the rule {casting!r}")
@@ -220,14 +223,14 @@ def casted(value: Any, dtype: np.dtype, casting: str, what: str) -> Value:
 
 
 def stored(values: Any, dtype: np.dtype, what: str) -> Value:
-    """The values that `put_mask` and `place_mask` are given: NumPy casts arrays safely, and lists and scalars as it
-    assigns them."""
+    """Return the values for `put_mask` and `place_mask` in the dtype of the array: NumPy casts arrays safely, and lists
+    and scalars as in an assignment."""
     is_array = isinstance(values, np.ndarray) or (isinstance(values, Value) and values.ndim)
     return casted(values, dtype, "safe", what) if is_array else written(values, dtype)
 
 
 def copied(own: Value, src: Any, casting: str, where: Any) -> Value:
-    """What ``np.copyto(own, src, casting, where)`` makes of ``own``."""
+    """Return ``own`` after ``np.copyto(own, src, casting, where)``."""
     given = number_of(src, own.dtype) if is_large(src) else as_value(src)
     if given.type.weak and casting != "unsafe" and "biufc".index(given.dtype.kind) > "biufc".index(own.dtype.kind):
         raise TypeError(f"copyto: cannot cast from {given.dtype} to {own.dtype} according to the rule {casting!r}")
@@ -245,7 +248,8 @@ def mask_of(where: Any) -> Value:
 def computed_under(
     own: Value, where: Any, function: Callable[..., Value], operands: Sequence[Value], casting: str = "same_kind"
 ) -> Value:
-    """What a ufunc with ``out=own`` and ``where=`` makes of ``own``: it computes what the mask selects, and no more."""
+    """Return ``own`` after a call of a ufunc with ``out=own`` and ``where=``, which computes only what the mask
+    selects."""
     mask = broadcast_value(mask_of(where), own.shape)
     if not own.ndim:
         return registry["where"](mask, casted(function(*operands), own.dtype, casting, "out="), own)
@@ -254,7 +258,8 @@ def computed_under(
 
 
 def put_mask(own: Value, mask: Any, values: Any) -> Value:
-    """What ``np.putmask(own, mask, values)`` makes of ``own``: values stand where they are, and are repeated."""
+    """Return ``own`` after ``np.putmask(own, mask, values)``, where the values stand at their own positions, and are
+    repeated."""
     values = stored(values, own.dtype, "putmask")
     mask = fitting(mask, own, "putmask: mask and data must be the same size")
     alike = values.ndim == own.ndim and all(map(shapes.same, values.shape, own.shape))
@@ -262,7 +267,7 @@ def put_mask(own: Value, mask: Any, values: Any) -> Value:
 
 
 def place_mask(own: Value, mask: Any, values: Any) -> Value:
-    """What ``np.place(own, mask, values)`` makes of ``own``: the first values, as many as are true."""
+    """Return ``own`` after ``np.place(own, mask, values)``: the first values go to the true positions, in order."""
     values = stored(values, own.dtype, "place")
     mask = fitting(mask, own, "place: mask and data must be the same size")
     some = shapes.compare("not_equal", shapes.product(values.shape), 0)
@@ -272,7 +277,7 @@ def place_mask(own: Value, mask: Any, values: Any) -> Value:
 
 
 def put_repeated(own: Value, mask: Value, values: Value, *, packed: bool) -> Value:
-    """An array with values where a mask is true: those of the positions, or one after the other."""
+    """Return an array with values where a mask is true: those at the same positions, or one after the other."""
     size, count = shapes.product(own.shape), shapes.product(values.shape)
     if shapes.resolve(count) == 1:
         return registry["where"](mask, reshape_value(values, ()), own)
@@ -281,7 +286,7 @@ def put_repeated(own: Value, mask: Value, values: Value, *, packed: bool) -> Val
 
 
 def fitting(mask: Any, own: Value, subject: str) -> Value:
-    """A mask of any shape that has as many elements as an array."""
+    """Return a mask of any shape in the shape of an array, which must have as many elements."""
     mask = registry["not_equal"](as_value(mask), 0) if as_value(mask).dtype != BOOL else as_value(mask)
     if mask.ndim == own.ndim and all(map(shapes.same, mask.shape, own.shape)):
         return mask

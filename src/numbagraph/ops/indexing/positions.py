@@ -1,4 +1,4 @@
-"""Positions of elements: by number in memory and by dimension, and of diagonals and triangles."""
+"""Positions of elements: by number in memory and by dimension; positions of diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def require(condition: Value, text: str) -> None:
 
 
 def in_order(shape: Any, order: str) -> list[Extent]:
-    """Lengths, the one whose positions change fastest last."""
+    """Return lengths, with the one whose positions change fastest last."""
     lengths = list(as_shape(shape))
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
@@ -138,7 +138,7 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
 
 
 def known_places(function: Any, n: Any, k: Any, m: Any) -> tuple[Value, ...] | None:
-    """The places of a triangle of which all lengths are Python's: constants."""
+    """Return the places of a triangle, as constants, if its lengths are all Python ints; else None."""
     if not all(isinstance(each, int) for each in (n, k, n if m is None else m)):
         return None
     return tuple(map(constant, function(n, k, m)))

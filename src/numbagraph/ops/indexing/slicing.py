@@ -26,7 +26,7 @@ Template = tuple[int | None, ...]
 
 
 def placed(index: Index, cuts: Mapping[int, Cut]) -> Index:
-    """Where an element of a slice is in the array."""
+    """Return the index in the array of an element of a slice."""
     result: list[Scalar] = list(index)
     for axis, each in cuts.items():
         away = lowering.multiply(result[axis], lowering.literal(each.step))
@@ -37,7 +37,7 @@ def placed(index: Index, cuts: Mapping[int, Cut]) -> Index:
 def slice_cuts(
     symbolic: Sequence[Any], *, axes: tuple[int, ...], starts: Template, steps: tuple[int, ...], lengths: Template
 ) -> dict[int, Cut]:
-    """The slice of each axis, of the static templates and the inputs that stand for what is symbolic."""
+    """Return the slice of each axis, from the static templates and the inputs that stand for symbolic numbers."""
     joined = shapes.join_extents((*starts, *lengths), symbolic)
     return dict(zip(axes, map(Cut, joined[: len(axes)], steps, joined[len(axes) :]), strict=True))
 
@@ -54,7 +54,7 @@ def slice_index(node: Node, index: Index) -> Index:
 
 
 def numpy_key(ndim: int, cuts: Mapping[int, Cut]) -> tuple[slice, ...]:
-    """The same slice for NumPy."""
+    """Return the cuts of an array of rank ``ndim`` as a key for NumPy."""
     key = [slice(None)] * ndim
     for axis, each in cuts.items():
         stop = each.start + each.step * each.length
@@ -67,7 +67,8 @@ def slice_vjp(g: Value, y: Value, x: Value, *symbolic: Value, **attrs: Any) -> t
 
 
 def take_slice(value: Value, cuts: Mapping[int, Cut]) -> Value:
-    """What ``cuts`` take of each axis (counted from the right); axes that are not named are taken whole."""
+    """Return the part that ``cuts`` select along each axis (counted from the right); axes that are not named are taken
+    whole."""
     cuts = {axis: each for axis, each in sorted(cuts.items()) if not each.whole(value.shape[axis])}
     value, found = seen_through(value, cuts)
     if not cuts or found:
@@ -79,7 +80,7 @@ def take_slice(value: Value, cuts: Mapping[int, Cut]) -> Value:
 
 
 def narrow(value: Value, axis: int, start: Extent, length: Extent) -> Value:
-    """``length`` elements from ``start`` on along one axis (counted from the right)."""
+    """Return ``length`` elements from ``start`` on along one axis (counted from the right)."""
     return take_slice(value, {axis: Cut(start, 1, length)})
 
 
@@ -108,16 +109,16 @@ slices = view(
 
 
 Site = tuple[tuple[int, ...], Template, tuple[int, ...]]
-"""Where a piece goes: axes, the start on each (None where it is an input) and the steps."""
+"""The place of a piece: axes, the start on each (None where it is an input) and the steps."""
 
 
 MOST_PIECES = 32
-"""Of one assembly. More assignments than these make another one of it: looking at all pieces before each assignment
-would take quadratic time."""
+"""The greatest number of pieces in one assembly; further assignments make another assembly of it. To look at all pieces
+before each assignment would take quadratic time."""
 
 
 def pieces_and_cuts(inputs: Sequence[Any], places: Sequence[Site]) -> list[tuple[Any, dict[int, Cut]]]:
-    """Each piece and the slice that it replaces, of the inputs but the first."""
+    """Return the pieces among the inputs behind the first, each with the slice that it replaces."""
     updates, symbolic = inputs[: len(places)], iter(inputs[len(places) :])
     result = []
     for update, (axes, starts, steps) in zip(updates, places, strict=True):
@@ -128,7 +129,7 @@ def pieces_and_cuts(inputs: Sequence[Any], places: Sequence[Site]) -> list[tuple
 
 
 def assembled(base: Value, pieces: Sequence[tuple[Value, Mapping[int, Cut]]]) -> Value:
-    """``base`` with slices replaced by pieces, one after the other."""
+    """Return ``base`` with slices replaced by pieces, one after the other."""
     if not pieces:
         return base
     places, symbolic = [], []
@@ -140,7 +141,7 @@ def assembled(base: Value, pieces: Sequence[tuple[Value, Mapping[int, Cut]]]) ->
 
 
 def put_slice(base: Value, update: Value, cuts: Mapping[int, Cut]) -> Value:
-    """``base`` with the slice that ``cuts`` describe replaced by ``update``, of the slice's shape.
+    """Return ``base`` with the slice that ``cuts`` describe replaced by ``update``, of the slice's shape.
 
     Assignments that follow each other are one operation: the array is copied once.
     """
@@ -183,8 +184,8 @@ def apart(left: Cut, right: Cut) -> bool:
 
 
 def seen_through(value: Value, cuts: Mapping[int, Cut]) -> tuple[Value, bool]:
-    """Where a slice of assembled pieces is to be read: one of the pieces itself (True), or what is below those that
-    it has nothing to do with."""
+    """Return the array from which a slice of assembled pieces is to be read: the piece itself, with True, or the array
+    below those pieces that the slice has nothing in common with, with False."""
     if not (isinstance(value, Node) and value.op is set_slice):
         return value, False
     base, pieces = taken_apart(value)
@@ -227,7 +228,8 @@ def put_jnp(base: Any, *inputs: Any, places: tuple[Site, ...]) -> Any:
 
 
 def put_vjp(g: Value, y: Value, *inputs: Value, places: tuple[Site, ...]) -> tuple[Value | None, ...]:
-    """Backwards: what a later piece overwrote is gone."""
+    """Return the cotangents of an array and of the pieces in it, the last piece first: the cotangent of what a later
+    piece overwrote is zero."""
     cotangents: list[Value | None] = []
     for update, cuts in reversed(pieces_and_cuts(inputs[1:], places)):
         cotangents.append(take_slice(g, cuts))
@@ -243,7 +245,8 @@ def lies_in_zeros(value: Value) -> TypeGuard[Node]:
 
 
 def put_plus(node: Node, other: Value) -> Value | None:
-    """Of a slice in zeros: elements are added to that slice alone, where the other cotangent lies."""
+    """Add a slice in zeros to another cotangent: elements are added to that slice alone. None if the node is no slice
+    in zeros."""
     if not lies_in_zeros(node):
         return None
     ((update, cuts),) = taken_apart(node)[1]
@@ -301,7 +304,8 @@ def pick_index(node: Node, index: Index) -> Index:
 def pick_vjp(
     g: Value, y: Value, x: Value, position: Value, *, axis: int, checked: bool
 ) -> tuple[Value | None, Value | None]:
-    """Zero everywhere else: an elementwise expression, which fuses with whatever it is added to."""
+    """Return the cotangent of an array that is read at one position. It is zero elsewhere: an elementwise expression,
+    which fuses with the sum that it is added to."""
     extent = x.shape[axis]
     position = convert(position, INT64)
     position = registry["where"](position < 0, position + shapes.as_value(extent), position)
@@ -318,12 +322,13 @@ def pick_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, axis
 
 
 def pick_value(value: Value, axis: int, position: Extent, *, checked: bool = False) -> Value:
-    """The elements at one position of an axis (counted from the right)."""
+    """Return the elements at one position of an axis (counted from the right)."""
     return pick.bind(value, shapes.as_value(position), axis=axis, checked=checked)
 
 
 def picked(a: np.ndarray, position: Any, *, axis: int, checked: bool) -> Any:
-    """What is not checked here is where it is used: a loop that takes no step may have the element read before."""
+    """Evaluate `pick` with NumPy. Without ``checked``, a position out of bounds is clipped, and checked where the
+    element is used: a loop that takes no step may have the element read before."""
     if checked:
         return np.take(a, position, axis=axis)
     if not a.shape[axis]:
@@ -362,7 +367,7 @@ def roll_index(node: Node, index: Index) -> Index:
 
 
 def roll_value(value: Value, shift: Extent, axis: int) -> Value:
-    """``value`` moved along an axis (counted from the right); what leaves one end enters at the other."""
+    """Return ``value`` moved along an axis (counted from the right); what leaves one end enters at the other."""
     shift, extent = shapes.resolve(shift), shapes.resolve(value.shape[axis])
     if isinstance(shift, int) and isinstance(extent, int):
         within: Extent = shift % extent if extent else 0

@@ -51,7 +51,7 @@ class KnownMask(Struct):
 
     shape: tuple[int, ...]
     positions: tuple[Value, ...]
-    """Where it is true, for each of its dimensions."""
+    """The positions at which it is true, for each of its dimensions."""
 
 
 def is_late_mask(part: Any) -> bool:
@@ -60,7 +60,7 @@ def is_late_mask(part: Any) -> bool:
 
 
 def simplify(part: Any) -> Any:
-    """A part of a key as None, Ellipsis, a slice, an int, a mask, or a value of integers."""
+    """Return a part of a key as None, Ellipsis, a slice, an int, a mask, or a value of integers."""
     if part is None or part is Ellipsis or isinstance(part, (slice, KnownMask)):
         return part
     if isinstance(part, (bool, np.bool_, Value, np.ndarray, list, tuple)):
@@ -88,8 +88,8 @@ def is_truth(part: Any) -> bool:
 
 
 def with_truths(value: Value, key: Any) -> tuple[Value, Any, list[int]]:
-    """An array, a key without truth values, and the dimensions that the array has been given for them: a truth value
-    takes all or nothing of one of length 1 that stands in its place."""
+    """Return an array with a dimension of length 1 for each truth value in a key, the key without truth values, and
+    these dimensions. Of its dimension, a truth value takes all or nothing."""
     parts = list(key) if isinstance(key, tuple) else [key]
     places = [number for number, part in enumerate(parts) if is_truth(part)]
     if not places:
@@ -109,14 +109,14 @@ def with_truths(value: Value, key: Any) -> tuple[Value, Any, list[int]]:
 
 
 def consumed(part: Any) -> int:
-    """How many dimensions a part of a key stands for, with the one that a truth value is given."""
+    """Return the number of dimensions that a part of a key stands for, with the one that a truth value is given."""
     if isinstance(part, KnownMask):
         return len(part.shape)
     return part.ndim if is_late_mask(part) else int(part is not None and part is not Ellipsis)
 
 
 def parse(value: Value, key: Any) -> list[Item]:
-    """A key, part by part, with what it leaves out."""
+    """Return the parts of a key, with the slices that it leaves out."""
     parts = [simplify(part) for part in (key if isinstance(key, tuple) else (key,))]
     taken = sum(map(dimensions_of, parts))
     if sum(part is Ellipsis for part in parts) > 1:
@@ -152,7 +152,7 @@ def parse(value: Value, key: Any) -> list[Item]:
 
 
 def dimensions_of(part: Any) -> int:
-    """How many dimensions of an array a part of a key is about."""
+    """Return the number of dimensions of the array that a part of a key indexes."""
     if isinstance(part, KnownMask):
         return len(part.shape)
     return int(part is not None and part is not Ellipsis)
@@ -164,13 +164,13 @@ def has_ellipsis(key: Any) -> bool:
 
 
 class Layout(Struct):
-    """How the dimensions of ``x[key]`` come about: of the slices and new dimensions, and of the arrays of positions."""
+    """The origin of the dimensions of ``x[key]``: slices and new dimensions, and arrays of positions."""
 
     kept: list[Item]
     """Slices and new dimensions, in their order."""
     arrays: list[Item]
     first: int
-    """How many of ``kept`` stand before the dimensions of the positions."""
+    """The number of ``kept`` items that stand before the dimensions of the positions."""
 
     @property
     def new(self) -> list[int]:
@@ -178,8 +178,8 @@ class Layout(Struct):
 
 
 def layout_of(items: Sequence[Item]) -> Layout:
-    """By NumPy's rule: where positions stand side by side (numbers count as such next to arrays), their dimensions
-    stand where these are; otherwise they come first."""
+    """Return the order of the dimensions of a result, by NumPy's rule: where positions stand side by side (numbers
+    count as such next to arrays), their dimensions stand in their place; otherwise they come first."""
     arrays = [item for item in items if item.kind == "array"]
     advanced = [number for number, item in enumerate(items) if item.kind in ("array", "number")]
     kept = [item for item in items if item.kind in ("slice", "new")]
@@ -190,7 +190,7 @@ def layout_of(items: Sequence[Item]) -> Layout:
 
 
 def index(value: Any, key: Any) -> Value:
-    """``value[key]``.
+    """Return ``value[key]``.
 
     Parameters
     ----------
@@ -236,7 +236,8 @@ def index(value: Any, key: Any) -> Value:
 
 
 def with_late_mask(value: Value, key: Any) -> tuple[Value, Value, int] | None:
-    """If a key has a mask: the array after the rest of the key, the mask, and the first of its dimensions in that."""
+    """If a key has a mask that is known only at run time: return the array after the rest of the key, the mask, and the
+    first dimension of that array that the mask stands for. Else None."""
     parts = list(key) if isinstance(key, tuple) else [key]
     place = next((number for number, part in enumerate(parts) if is_late_mask(part)), None)
     if place is None:
@@ -272,7 +273,8 @@ def is_static(item: Item) -> bool:
 
 
 def grouped(layout: Layout, dropped: set[int]) -> tuple[list[int], int]:
-    """The order of dimensions (those of numbers are gone) that puts the indexed ones side by side, and where."""
+    """Return the order of dimensions (those of numbers are gone) that puts the indexed ones side by side, and their
+    first place."""
     axes = sorted(item.axis for item in (*layout.kept, *layout.arrays) if item.kind != "new")
     moved = {axis: number for number, axis in enumerate(axis for axis in axes if axis not in dropped)}
     kept = [moved[item.axis] for item in layout.kept if item.kind == "slice"]
@@ -285,7 +287,7 @@ Combine = Callable[[Value, Value, list[Value], int], Value]
 
 
 def set_index(value: Any, key: Any, update: Any) -> Value:
-    """A copy of ``value`` after ``value[key] = update``; of updates at one position the last one stays."""
+    """Return a copy of ``value`` after ``value[key] = update``; of updates at one position the last one stays."""
     value, key, axes = with_truths(as_value(value), key)
     if axes:
         return squeeze_at(set_index(value, key, update), axes)
@@ -299,7 +301,7 @@ def set_index(value: Any, key: Any, update: Any) -> Value:
 
 
 def add_index(value: Any, key: Any, update: Any) -> Value:
-    """A copy of ``value`` after ``np.add.at(value, key, update)``: updates at one position are all added."""
+    """Return a copy of ``value`` after ``np.add.at(value, key, update)``: updates at one position are all added."""
     value = as_value(value)
     if not is_zeros(value) and all(item.kind != "array" for item in parse(value, key)):  # no position stands twice
         return set_index(value, key, registry["add"](index(value, key), convert(as_value(update), value.dtype)))
@@ -354,9 +356,9 @@ def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value
 
 
 def replaced_in_place(value: Value, items: Sequence[Item], update: Value) -> Value:
-    """``value`` after an assignment at numbers that are only known at run time, and to slices beside them. All of these
-    become positions of the array itself: the part that the slices describe would be a copy, and each assignment in a
-    loop cost as much as that part instead of what it writes."""
+    """Return ``value`` after an assignment at numbers that are only known at run time, and to slices beside them. All
+    of these become positions of the array itself: the part that the slices describe would be a copy, and each
+    assignment in a loop would cost as much as that part instead of what it writes."""
     ndim, layout = value.ndim, layout_of(items)
     cuts = {item.axis: taken_by(item, value.shape[item.axis]) for item in items if item.kind == "slice"}
     shape = [1 if item.kind == "new" else cuts[item.axis].length for item in layout.kept]
@@ -378,8 +380,8 @@ def replaced_in_place(value: Value, items: Sequence[Item], update: Value) -> Val
 
 
 def positioned(item: Item, whole: bool) -> Item:
-    """A number that is only known at run time is a position like any other. Those beside it are too (``whole``): a part
-    of the array would be a copy, and the assignment cost as much as that."""
+    """Return a number that is only known at run time as an array of positions, and with ``whole`` a static number, too:
+    a part of the array would be a copy, and the assignment would cost as much as that."""
     if item.kind != "number" or not (whole or not is_static(item)):
         return item
     return Item("array", item.axis, as_positions(item.content))
@@ -392,7 +394,7 @@ def taken_by(item: Item, extent: Extent) -> Cut:
 
 
 def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:
-    """The update, broadcast to the shape of ``x[key]``, without the key's new dimensions."""
+    """Return the update, broadcast to the shape of ``x[key]``, without the key's new dimensions."""
     positions = [item.content.shape for item in layout.arrays]
     chosen = shapes.broadcast_shapes(positions, "indexing arrays", IndexError) if positions else ()
     shape = (*core.shape[:first], *chosen, *core.shape[first + len(positions) :])
@@ -407,7 +409,7 @@ def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:
 
 
 def around_mask(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key with a mask, without the mask."""
+    """Return a key that has a mask, with full slices in the place of the mask."""
     return tuple(each for part in key for each in ([slice(None)] * part.ndim if is_late_mask(part) else [part]))
 
 

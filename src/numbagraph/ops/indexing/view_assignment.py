@@ -1,4 +1,4 @@
-"""Assignment through views: what an array holds after a view of it has been given other elements."""
+"""Assignment through views: the array after a view of it has been given other elements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def is_view_of(value: Value, view: Node, base: Value) -> bool:
 
 
 def with_slices(base: Value, update: Node, order: list[int] | tuple[int, ...]) -> Value:
-    """Slices of a transposed array that are assigned to, as slices of the array: nothing else is copied."""
+    """Return an array after an assignment to slices of its transpose, as an assignment to slices of the array: nothing
+    else is copied."""
     ndim = base.ndim
     for piece, cuts in taken_apart(update)[1]:
         own = {order[axis + ndim] - ndim: each for axis, each in cuts.items()}
@@ -53,7 +54,8 @@ def with_slices(base: Value, update: Node, order: list[int] | tuple[int, ...]) -
 
 
 def with_positions(base: Value, update: Node, order: list[int] | tuple[int, ...]) -> Value | None:
-    """The same of positions, where these are of neighbouring dimensions of the array, too."""
+    """Return an array after an assignment at positions of its transpose, as one at positions of the array. None unless
+    the positions are of neighbouring dimensions of the array, too."""
     _, values, *positions = update.inputs
     first, count = update.attrs["axis"] + base.ndim, len(positions)
     axes = list(order[first : first + count])
@@ -84,7 +86,7 @@ def through_reshape(view: Node, base: Value, update: Value) -> Value:
 
 
 def with_element(base: Value, value: Value, position: Value, checked: bool) -> Value:
-    """One element by its number among all: nothing else is copied."""
+    """Return an array after an assignment to one element, given by its number among all: nothing else is copied."""
     given, size = convert(position, INT64), shapes.as_value(shapes.product(base.shape))
     where, divide = registry["where"], registry["floor_divide"]
     number = where(given < 0, given + size, given)
@@ -120,7 +122,7 @@ def through_pick(view: Node, base: Value, update: Value) -> Value:
 
 
 class Picked(Struct):
-    """One position of an axis, the rest of which a view does not have."""
+    """One position of an axis, which a view consists of."""
 
     axis: int
     position: Value
@@ -128,8 +130,8 @@ class Picked(Struct):
 
 
 def with_placed(base: Value, update: Node, cuts: Mapping[int, Cut], picked: Picked | None) -> Value:
-    """Positions of a view (slices of some axes, or one position of an axis), as positions of the array: nothing else is
-    copied."""
+    """Return an array after an assignment at positions of a view (slices of some axes, or one position of an axis), as
+    one at positions of the array: nothing else is copied."""
     _, values, *positions = update.inputs
     first = update.attrs["axis"] + update.ndim
     own = [axis for axis in range(base.ndim) if picked is None or axis != picked.axis]
@@ -161,7 +163,7 @@ def with_placed(base: Value, update: Node, cuts: Mapping[int, Cut], picked: Pick
 
 
 def with_inner_slices(base: Value, update: Node, cuts: Mapping[int, Cut]) -> Value:
-    """Slices of a slice, as slices of the array."""
+    """Return an array after an assignment to slices of a slice, as one to slices of the array."""
     for piece, inner in taken_apart(update)[1]:
         own = dict(cuts)
         for axis, each in inner.items():
@@ -190,7 +192,7 @@ RULES: dict[str, Rule] = {
 
 
 def written_through(derive: Callable[[Value], Value], base: Value, update: Value) -> Value | None:
-    """The array whose view is an update, or None where it is not known how the view lies in the array.
+    """Return the array whose view is an update, or None where it is not known how the view lies in the array.
 
     Parameters
     ----------
@@ -220,7 +222,7 @@ def written_through(derive: Callable[[Value], Value], base: Value, update: Value
 
 
 def set_view(value: Value, key: Any, changed: Value) -> Value:
-    """``value`` once ``value[key]``, a view, has become ``changed``."""
+    """Return ``value`` after ``value[key]``, a view, has become ``changed``."""
     if isinstance(changed, Node) and changed.op in (put_at, set_slice):
         found = written_through(lambda base: index(base, key), value, changed)
         if found is not None:

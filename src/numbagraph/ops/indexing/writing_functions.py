@@ -1,4 +1,4 @@
-"""What NumPy's functions that write into their first argument make of it."""
+"""Array results of NumPy's functions that write into their first argument."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numbagraph.ops.shape import broadcast_value, ravel, reshape_value
 
 
 def repeated(values: Value, numbers: Value, name: str) -> Value:
-    """Values by their numbers, from the first again after the last."""
+    """Return values by their numbers; after the last value follows the first."""
     if not values.ndim:
         return values
     flat = ravel(values)
@@ -29,7 +29,7 @@ def repeated(values: Value, numbers: Value, name: str) -> Value:
 
 
 def each_filled(own: Value, number: Any) -> Value:
-    """What ``own.fill(number)`` makes of ``own``."""
+    """Return ``own`` after ``own.fill(number)``."""
     value = written(number, own.dtype, alone=True)
     if value.ndim:
         raise ValueError("setting an array element with a sequence: fill takes one number")
@@ -37,7 +37,7 @@ def each_filled(own: Value, number: Any) -> Value:
 
 
 def diagonal_filled(own: Value, val: Any, wrap: bool) -> Value:
-    """What ``np.fill_diagonal(own, val, wrap)`` makes of ``own``."""
+    """Return ``own`` after ``np.fill_diagonal(own, val, wrap)``."""
     if own.ndim < 2:
         raise ValueError("array must be at least 2-d")
     values = written(val, own.dtype)
@@ -57,7 +57,7 @@ def diagonal_filled(own: Value, val: Any, wrap: bool) -> Value:
 
 
 def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
-    """What ``np.put(own, ind, v, mode)`` makes of ``own``."""
+    """Return ``own`` after ``np.put(own, ind, v, mode)``."""
     flat, positions = ravel(own), convert(ravel(as_positions(ind)), INT64)
     length = shapes.as_value(flat.shape[0])
     has_room = shapes.compare("greater_equal", flat.shape[0], shapes.minimum(positions.shape[0], 1))
@@ -84,7 +84,7 @@ def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
 
 
 def put_along(own: Value, indices: Any, values: Any, axis: Any) -> Value:
-    """What ``np.put_along_axis(own, indices, values, axis)`` makes of ``own``."""
+    """Return ``own`` after ``np.put_along_axis(own, indices, values, axis)``."""
     positions = as_positions(indices)
     if axis is None:
         if positions.ndim != 1:

@@ -27,7 +27,7 @@ INTEGER = np.dtype(np.int32)
 
 
 def band_products(left: Value, right: Value, diagonals: Extent, above: int | Extent) -> Value:
-    """The diagonals of ``left @ right.T``, of which there are ``above`` above the main one."""
+    """Return the diagonals of ``left @ right.T``, of which there are ``above`` above the main one."""
     length = left.shape[-2]
     offsets = expand_dims.bind(iota(diagonals), axes=(-1,)) - shapes.as_value(above)
     rows = iota(length) + offsets
@@ -40,7 +40,8 @@ def band_products(left: Value, right: Value, diagonals: Extent, above: int | Ext
 def banded_vjp(
     g: Value, y: Value, ab: Value, b: Value, *, lower: int, upper: int, trans: int, on_error: str
 ) -> tuple[Value, Value]:
-    """That of a general system (Giles, 2008), on the diagonals."""
+    """Return the cotangents of a banded system as those of a general system (Giles, 2008), restricted to the
+    diagonals."""
     options = {"lower": lower, "upper": upper, "on_error": on_error}
     right = solve_banded.bind(ab, g, trans=1 - trans, **options)
     pair = (y, right) if trans else (right, y)
@@ -48,7 +49,7 @@ def banded_vjp(
 
 
 def dense(ab: np.ndarray, upper: Any, xp: Any) -> Any:
-    """The matrix of some diagonals, with the functions of a namespace."""
+    """Return the matrix with the given diagonals, built with the functions of a namespace."""
     count, length = ab.shape[-2:]
     diagonal = upper + xp.arange(length)[:, None] - xp.arange(length)
     inside = (diagonal >= 0) & (diagonal < count)
@@ -71,7 +72,7 @@ def banded_jnp(ab: Any, b: Any, *, lower: int, upper: int, trans: int, on_error:
 
 
 def system_of(name: str, ab: Any, b: Any) -> tuple[Value, Value, bool]:
-    """The diagonals, the right-hand sides in columns, and whether it was a vector."""
+    """Return the diagonals, the right-hand sides as columns, and whether the right-hand side was a vector."""
     diagonals, right = promoted(ab, b, ranks=(2, 1))
     vector = right.ndim == 1
     columns = expand_dims.bind(right, axes=(-1,)) if vector else right
@@ -128,7 +129,8 @@ solve_banded = core_op(
 
 
 def positive_vjp(g: Value, y: Value, ab: Value, b: Value, *, lower: bool, on_error: str) -> tuple[Value, Value]:
-    """The matrix is Hermitian: an element of a diagonal stands for that on the other side as well."""
+    """Return the cotangents of a Hermitian system, where an element of a diagonal stands for its mirror image as
+    well."""
     right = conj(solveh_banded.bind(ab, conj(g), lower=lower, on_error=on_error))
     count = ab.shape[-2]
     above = 0 if lower else shapes.subtract(count, 1)

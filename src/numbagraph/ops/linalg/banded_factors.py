@@ -28,38 +28,40 @@ FACTOR = "(d,m)->(d,m)"
 
 
 def is_inside(rows: Value, columns: Value, like: Value) -> Value:
-    """Whether a matrix has elements at some positions."""
+    """Return whether a matrix has elements at some positions."""
     both = zip((rows, columns), like.shape[-2:], strict=True)
     row, column = (registry["logical_and"](each >= 0, each < shapes.as_value(length)) for each, length in both)
     return registry["logical_and"](row, column)
 
 
 def elements_at(value: Value, rows: Value, columns: Value) -> Value:
-    """Elements of matrices, and zeros where there are none."""
+    """Return the elements of matrices at some positions, and zeros where there are none."""
     inside = is_inside(rows, columns, value)
     found = gather_value(value, [where(inside, each, 0) for each in (rows, columns)], -2, checked=False)
     return where(inside, found, number(0, found))
 
 
 def downwards(length: Extent) -> Value:
-    """0, 1, 2... below each other."""
+    """Return the column 0, 1, 2..."""
     return expand_dims.bind(iota(length), axes=(-1,))
 
 
 def places_of(bands: Value, *, lower: bool) -> tuple[Value, Value]:
-    """The row and the column at which the adjoint matrix has the elements of its diagonals."""
+    """Return the row and the column at which the adjoint matrix has the elements of its diagonals."""
     count, length = bands.shape[-2:]
     others = shapes.as_value(shapes.subtract(count, 1)) - downwards(count)
     return others, iota(length) - others if lower else iota(length) + downwards(count)
 
 
 def mirrored(bands: Value, *, lower: bool) -> Value:
-    """The diagonals of the adjoint of a triangular matrix, of which the lower ones (or the upper ones) are given."""
+    """Return the diagonals of the adjoint of a triangular matrix, of which the lower ones (or the upper ones) are
+    given."""
     return conj(elements_at(bands, *places_of(bands, lower=lower)))
 
 
 def lower_matrix(bands: Value) -> Value:
-    """The matrix of its diagonals, of which there may be none: a row of zeros is always there to be read."""
+    """Return the lower triangular matrix of some diagonals, of which there may be none: an added row of zeros is always
+    there to be read."""
     columns = iota(bands.shape[-1])
     padded = registry["pad"](bands, [(0, 0)] * (bands.ndim - 2) + [(0, 1), (0, 0)])
     return elements_at(padded, downwards(bands.shape[-1]) - columns, columns)
@@ -71,7 +73,8 @@ def lower_diagonals(matrix: Value, count: Extent) -> Value:
 
 
 def factor_vjp(g: Value, y: Value, ab: Value, *, lower: bool, on_error: str) -> tuple[Value]:
-    """That of the matrix. What lies beyond it is handed on."""
+    """Return the cotangent of the diagonals, from that of the matrix. For elements beyond the matrix, the given
+    cotangent is passed on."""
     if lower:
         factor, cotangent, beyond = y, g, downwards(ab.shape[-2]) + iota(ab.shape[-1]) >= shapes.as_value(ab.shape[-1])
     else:
@@ -116,7 +119,7 @@ cholesky_banded = core_op(
 
 
 def solution_vjp(g: Value, y: Value, bands: Value, b: Value, *, lower: bool) -> tuple[Value, Value]:
-    """That of a system whose matrix is ``L L^H``, on the diagonals of L."""
+    """Return the cotangents of a system whose matrix is ``L L^H``, those of L on its diagonals."""
     right = conj(factored_banded.bind(bands, conj(g), lower=lower))
     factor = bands if lower else mirrored(bands, lower=False)
     count = bands.shape[-2]
@@ -127,7 +130,7 @@ def solution_vjp(g: Value, y: Value, bands: Value, b: Value, *, lower: bool) -> 
 
 
 def columns_times(bands: Value, right: Value) -> Value:
-    """The products of the columns of a lower triangle with those of another matrix."""
+    """Return the products of the columns of a lower triangle with those of another matrix."""
     length = bands.shape[-1]
     rows = downwards(bands.shape[-2]) + iota(length)
     inside = rows < shapes.as_value(length)

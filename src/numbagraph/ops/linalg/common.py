@@ -1,4 +1,4 @@
-"""What the ops of linear algebra share."""
+"""Helpers that the ops of linear algebra share."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def number(value: complex, like: Value) -> Any:
 
 
 def half_diagonal(value: Value) -> Value:
-    """The lower triangle, with half of the diagonal."""
+    """Return the lower triangle, with half of the diagonal."""
     weight = tri(value.shape[-2], value.shape[-1], 0, value.dtype) - number(0.5, value) * unit(value)
     return multiply(value, weight)
 
@@ -63,7 +63,8 @@ def unit(value: Value) -> Value:
 def triangular_solution(
     a: Value, b: Value, *, trans: int = 0, lower: bool = True, unit_diagonal: bool = False, on_error: str = "ignore"
 ) -> Value:
-    """The solution for the columns of ``b``, of a factor whose diagonal is that of another op's result."""
+    """Return the solution for the columns of ``b``; the matrix is a factor from another op, which has checked its
+    diagonal."""
     bind = registry["solve_triangular"].bind
     return bind(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, on_error=on_error)
 
@@ -71,23 +72,23 @@ def triangular_solution(
 def factored_solution(
     a: Value, factors: Value, pivots: Value, b: Value, *, trans: int = 0, on_error: str = "ignore"
 ) -> Value:
-    """The solution for the columns of ``b``, by the factors of the matrix ``a``."""
+    """Return the solution for the columns of ``b``, by the factors of the matrix ``a``."""
     return registry["solve_factored"].bind(a, factors, pivots, b, trans=trans, on_error=on_error)
 
 
 def computed(name: str, signature: str, vjp: Vjp, jnp: Callable[..., Any]) -> Op:
-    """Declare an op that gives its first operand, which is computed from the others: what is differentiated is how it
-    depends on them, rather than how it was computed."""
+    """Declare an op that gives its first operand, which was computed from the others: derivatives follow from how it
+    depends on them, rather than from how it was computed."""
     return with_derivative(name, vjp, jnp, batch_of_cores(parse(signature)))
 
 
 def reference(
     signature: str, *, stacks: bool = False, like: int | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make the reference of a core op of a function of single matrices (or of ``stacks`` of them, as well).
+    """Return a decorator that makes the reference of a core op from a function of single matrices, or of ``stacks``.
 
-    It takes ``on_error``, if it is given: where `numpy.linalg.LinAlgError` is raised, the results are NaN instead.
-    What they are like is found with the unit matrix, or is said by ``like``: as that operand.
+    The reference takes ``on_error``, if it is given: where `numpy.linalg.LinAlgError` is raised, the results are NaN
+    instead. Their shapes and dtypes are found with the unit matrix, or are those of the operand ``like``.
     """
     parsed = parse(signature)
 
@@ -114,7 +115,7 @@ def zeros_like_one(number: int, *arrays: np.ndarray) -> np.ndarray:
 
 
 def or_nan(function: Callable[..., Any], example: Callable[..., Any], *arrays: np.ndarray) -> Any:
-    """The results for one matrix, or NaN where it has none."""
+    """Return the results for one matrix, or NaN where it has none."""
     try:
         return function(*arrays)
     except np.linalg.LinAlgError:
@@ -126,7 +127,7 @@ def or_nan(function: Callable[..., Any], example: Callable[..., Any], *arrays: n
 
 
 def stand_ins(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Something of the same shapes that every factorisation and solution exists for."""
+    """Return arrays of the same shapes for which every factorisation and solution exists."""
     rng = np.random.default_rng(0)
     return [stand_in(each, rng) for each in arrays]
 
@@ -140,7 +141,7 @@ def stand_in(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def stacked(
     function: Callable[..., Any], arrays: list[np.ndarray], batch: tuple[int, ...], example: Callable[..., Any]
 ) -> Any:
-    """The results for each matrix, put together."""
+    """Return the results for each matrix, put together."""
     if not batch:
         return function(*arrays)
     if 0 in batch:

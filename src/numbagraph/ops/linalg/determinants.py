@@ -43,7 +43,8 @@ SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
 def determinant_vjp(
     g: Value, y: Value, value: Value, a: Value, factors: Value, pivots: Value, *, part: str
 ) -> tuple[Value | None, ...]:
-    """Giles, An extended collection of matrix derivative results (2008), section 2.2.4."""
+    """Return the cotangent of the matrix: Giles, An extended collection of matrix derivative results (2008), section
+    2.2.4."""
     if part == "sign":
         return None, None, None, None
     if part == "value":
@@ -54,9 +55,10 @@ def determinant_vjp(
 
 
 def scaled_cofactors(g: Value, y: Value, a: Value, factors: Value, pivots: Value) -> Value:
-    """The cofactors of a matrix, times a number. They are polynomials: those of a singular matrix are those beside it.
+    """Return the cofactors of a matrix, times a number.
 
-    So pivots that are 0 are made so small that nothing is lost, but not so small that their inverses overflow.
+    They are polynomials, so those of a singular matrix are the limits of those of the matrices beside it. So pivots
+    that are 0 are made so small that nothing is lost, but not so small that their inverses overflow.
     """
     elements = diagonal(factors, 0, -2, -1)
     size, zero = absolute(elements), equal(elements, number(0, elements))
@@ -72,11 +74,11 @@ def scaled_cofactors(g: Value, y: Value, a: Value, factors: Value, pivots: Value
 
 
 SINGULAR_VALUES = 3
-"""How many small singular values `cofactors` does without: as many as the highest order of derivatives."""
+"""The number of small singular values that `cofactors` does without: the highest order of derivatives."""
 
 
 def cofactors(a: Value) -> Value:
-    """The cofactors as a function that can be differentiated at singular matrices.
+    """Return the cofactors as a function that can be differentiated at singular matrices.
 
     With a constant E of low rank, ``A = B (I - N)`` where ``B = A + E`` is regular and ``N = B^-1 E``. So the adjugate
     is that of ``I - N``, which is a short sum (Faddeev and LeVerrier), times that of B. If more singular values are
@@ -121,26 +123,26 @@ def determinant_jnp(value: Any, a: Any, factors: Any, pivots: Any, *, part: str)
 
 
 determinant_of = computed("determinant_of", "(),(m,m),(m,m),(m)->()", determinant_vjp, determinant_jnp)
-"""A determinant (also one of a matrix that is known to be regular), its sign or the logarithm of its size as a function
-of the matrix, which is followed by its factors.
-Of a complex one, the logarithm has the angle as well, which the sign does not follow."""
+"""A determinant, or its sign, or the logarithm of its size, as a function of the matrix, which is followed by its
+factors. (The attribute ``part`` says which, and whether the matrix is known to be regular.) For a complex matrix, the
+logarithm has the angle as well, which the sign does not follow."""
 
 
 def factored(a: Any) -> tuple[Value, tuple[Value, Value, Value]]:
-    """The diagonal of the upper factor, and the matrix with its factors."""
+    """Return the diagonal of the upper factor, and the matrix with its factors."""
     matrix = one_square(a)
     factors, pivots = square_lu(matrix)  # type: ignore[misc]
     return stop_gradient(diagonal(factors, 0, -2, -1)), (matrix, factors, pivots)
 
 
 def parity(pivots: Value, like: Value) -> Value:
-    """1 or -1, by how many rows were exchanged."""
+    """Return 1 or -1, by the number of rows that were exchanged."""
     moved = not_equal(pivots, iota(pivots.shape[-1]))
     return prod(where(moved, number(-1, like), number(1, like)), -1)
 
 
 def sign_of_product(elements: Value) -> Value:
-    """The sign of the product of real numbers: 0 where one of them is."""
+    """Return the sign of the product of real numbers: 0 where one of them is 0."""
     one, zero = number(1, elements), number(0, elements)
     return prod(where(equal(elements, zero), zero, where(less(elements, zero), -one, one)), -1)
 

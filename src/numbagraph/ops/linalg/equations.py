@@ -29,7 +29,8 @@ LYAPUNOV = "(m,m),(m,m)->(m,m)"
 
 
 def sylvester_vjp(g: Value, y: Value, a: Value, b: Value, q: Value, *, on_error: str) -> tuple[Value, Value, Value]:
-    """The equation is linear in its right-hand side: the transposed one takes the cotangent back."""
+    """Return the cotangents of Sylvester's equation. It is linear in its right-hand side, so the transposed equation
+    takes the cotangent back."""
     right = solve_sylvester.bind(transposed_matrix(a), transposed_matrix(b), g, on_error=on_error)
     turned = transposed_matrix(y)
     return -product(right, turned), -product(turned, right), right
@@ -42,7 +43,7 @@ def sylvester_evaluate(a: Any, b: Any, q: Any) -> Any:
 
 
 def sylvester_jnp(a: Any, b: Any, q: Any, *, on_error: str) -> Any:
-    """As a system of equations for all elements: JAX has no Schur form that can be differentiated."""
+    """Solve with JAX a system of equations for all elements: JAX has no Schur form that can be differentiated."""
     jnp = load("jax:numpy")
     m, n = a.shape[-1], b.shape[-1]
     units = [jnp.eye(length, dtype=a.dtype) for length in (n, m)]
@@ -101,7 +102,7 @@ def lyapunov_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 
 def lyapunov_vjp(g: Value, y: Value, a: Value, q: Value, *, on_error: str) -> tuple[Value, Value]:
-    """That of Sylvester's equation, whose second matrix is the adjoint of the first."""
+    """Return the cotangents as for Sylvester's equation, whose second matrix is the adjoint of the first."""
     right = solve_continuous_lyapunov.bind(transposed_matrix(a), g, on_error=on_error)
     turned = transposed_matrix(y)
     return -product(right, turned) - adjoint(product(turned, right)), right
@@ -161,9 +162,9 @@ def discrete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 @decomposition("scipy.linalg:solve_discrete_lyapunov", samples=discrete_samples, ulp=512)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Value:
-    """By the bilinear transformation unless "direct" is asked for: lengths are not known when a function is traced.
+    """Solve by the bilinear transformation unless "direct" is asked for: lengths are not known during tracing.
 
-    In double precision, as in SciPy.
+    The computation is in double precision, as in SciPy.
     """
     matrix, right = promoted(a, q, ranks=(2, 2))
     matrix, right = (convert(each, np.result_type(each.dtype, np.float64)) for each in (matrix, right))
@@ -180,7 +181,7 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Value:
 
 
 def directly(matrix: Value, right: Value) -> Value:
-    """As a system of equations for all elements."""
+    """Solve a system of equations for all elements."""
     n = matrix.shape[-1]
     count = shapes.multiply(n, n)
     system = kron(matrix, conj(matrix))

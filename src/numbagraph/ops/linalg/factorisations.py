@@ -32,7 +32,7 @@ from numbagraph.ops.selection import where
 
 
 def one_square(a: Any) -> Value:
-    """The operand of an op of square matrices."""
+    """Return the operand of an op of square matrices, promoted."""
     (value,) = promoted(a)
     require_square(value)
     return value
@@ -43,7 +43,8 @@ def cholesky_frontend(op: Op, a: Any, *, upper: bool = False) -> Value:
 
 
 def cholesky_vjp(g: Value, y: Value, a: Value, *, upper: bool, on_error: str) -> tuple[Value]:
-    """Murray, Differentiation of the Cholesky decomposition (2016), equation 10, for complex matrices as well.
+    """Return the cotangent of the matrix: Murray, Differentiation of the Cholesky decomposition (2016), equation 10,
+    for complex matrices as well.
 
     Only one triangle of the matrix is read, so the cotangent has no other.
     """
@@ -79,7 +80,7 @@ def pullback_jnp(factor: Any, g: Any) -> Any:
 
 
 def pullback_vjp(g: Value, y: Value, factor: Value, cotangent: Value) -> tuple[Value, Value]:
-    """Of ``F = L^-T M L^-1``, where M is symmetric and has the lower triangle of ``L^T G``."""
+    """Return the cotangents of ``F = L^-T M L^-1``, where M is symmetric and has the lower triangle of ``L^T G``."""
     lower = masked(factor)
     full = y + masked(transposed_matrix(y), upper=True)
     outer = half_diagonal(g)
@@ -99,7 +100,7 @@ def pullback_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 
 def symmetric_from(a: Any, upper: bool) -> Any:
-    """The Hermitian matrix of one triangle, with `jax.numpy`."""
+    """Return the Hermitian matrix of one triangle, with `jax.numpy`."""
     jnp = load("jax:numpy")
     strict = jnp.triu(a, 1) if upper else jnp.tril(a, -1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1)).astype(a.dtype)
@@ -149,7 +150,9 @@ def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
-    """Of ``A = P L U``: ``P L^-T (gU + N U^-T)``, where N is what is below the diagonal of ``L^T gL - gU U^T``.
+    """Return the cotangent of ``A = P L U``: ``P L^-T (gU + N U^-T)``.
+
+    Here N is the part of ``L^T gL - gU U^T`` that lies below the diagonal.
 
     De Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular factorization (2011). N has
     nothing in its last column, so the last pivot is never divided by: it may be 0.
@@ -172,7 +175,8 @@ def lu_jnp(a: Any) -> Any:
 
 
 def lu_frontend(op: Op, a: Any) -> tuple[Value, Value]:
-    """The triangles of a square matrix, in one that is transposed, and the row that each row was exchanged with."""
+    """Return the triangles of a square matrix, in one that is transposed, and the row that each row was exchanged
+    with."""
     value = one_square(a)
     return op.bind(value, result=0), op.bind(value, result=1)
 
@@ -190,5 +194,5 @@ square_lu = core_op(
     dtypes=lambda dtype, *_: (dtype, np.dtype(np.int32), dtype),
     samples=samples.of(samples.regular),
 )
-"""The triangles of a square matrix, in one which is transposed, as LAPACK makes them and wants them again; the row that
-each row was exchanged with, in order; and the determinant. What nobody reads is not stored."""
+"""The triangles of a square matrix, in one which is transposed, as LAPACK makes them and takes them again; the row that
+each row was exchanged with, in order; and the determinant. A result that is not read is not stored."""

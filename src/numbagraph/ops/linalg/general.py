@@ -101,7 +101,7 @@ def factors_of_square(matrix: Value) -> Factors:
 
 
 def factors_of_padded(matrix: Value) -> Factors:
-    """With zeros that make a square of it, which are exchanged for nothing else."""
+    """Factor a rectangular matrix, which zeros make square; pivoting exchanges them with no other row."""
     m, n = matrix.shape[-2:]
     k, size = shapes.minimum(m, n), shapes.maximum(m, n)
     sides = zeros((*matrix.shape[:-1], shapes.subtract(size, n)), dtype=matrix.dtype)
@@ -114,7 +114,7 @@ def factors_of_padded(matrix: Value) -> Factors:
 factor_of = computed(
     "factor_of", "(m,n),(m,n)->(m,n)", lambda g, y, value, other: (None, g), lambda value, other: other
 )
-"""A factor that does not ask for a regular matrix, with the derivative of one that does."""
+"""A factor that exists for singular matrices, too, with the derivative of one that needs a regular matrix."""
 
 
 @decomposition("scipy.linalg:lu", samples=samples.inexact(samples.of(samples.regular, (3, 3), (20, 20))), ulp=64)
@@ -134,7 +134,8 @@ def lu(
 
 
 def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, real: bool, on_error: str) -> tuple[Value]:
-    """Boeddeker, Hanebrink, Drude, Heymann and Haeb-Umbach, On the computation of complex-valued gradients (2017)."""
+    """Return the cotangent of the matrix: Boeddeker, Hanebrink, Drude, Heymann and Haeb-Umbach, On the computation of
+    complex-valued gradients (2017)."""
     values, vectors = (eig.bind(a, result=result, real=real, on_error=on_error) for result in (0, 1))
     inner = number(0, vectors)
     if 1 in given:
@@ -147,7 +148,8 @@ def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, real: bool, on_er
 
 
 def eig_of(a: Any, result: int) -> Value:
-    """Of a matrix that is made complex: whether it was real decides on the routine, and so on the order."""
+    """Bind `eig` on a matrix that is made complex; an attribute says whether it was real, since that decides on the
+    routine, and so on the order of the results."""
     matrix = one_square(a)
     given = convert(matrix, COMPLEX64 if matrix.dtype in (FLOAT32, COMPLEX64) else COMPLEX128)
     return eig.bind(given, result=result, real=matrix.dtype.kind != "c", on_error=singular.chosen())
@@ -219,12 +221,13 @@ def eigvals(a: Any) -> Value:
 
 
 def expm_vjp(g: Value, y: Value, a: Value) -> tuple[Value]:
-    """Higham, Functions of matrices (2008), 10.6: the transposed derivative is that at the transposed matrix."""
+    """Return the cotangent of the matrix: Higham, Functions of matrices (2008), 10.6: the transposed derivative is that
+    at the transposed matrix."""
     return (expm_frechet.bind(transposed_matrix(a), g),)
 
 
 def blocks(diagonal: Value, right: Value) -> Value:
-    """The matrix of four blocks whose exponential has the derivative in its upper right."""
+    """Return the matrix of four blocks whose exponential has the derivative in its upper right."""
     below = concatenate([zeros_like(right), diagonal], axis=-1)
     return concatenate([concatenate([diagonal, right], axis=-1), below], axis=-2)
 
@@ -281,7 +284,8 @@ exponential (1978)."""
 
 
 def expm_frontend(op: Op, A: Any) -> Value:
-    """The exponential of a number is that, also where the number is infinite, as SciPy has it."""
+    """Bind the exponential of a matrix; that of a number is the scalar exponential, also where the number is infinite,
+    as in SciPy."""
     matrix = one_square(A)
     return exp(matrix) if tuple(matrix.shape[-2:]) == (1, 1) else op.bind(matrix)
 

@@ -22,7 +22,7 @@ SIGNATURE = "(m,m)->(m,m),(m,m),(m)"
 
 
 def scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
-    """The matrix, pivots, positions, and what LAPACK works in."""
+    """Return the scratch memory: the matrix, pivots, positions, and LAPACK's work memory."""
     n = lengths["m"]
     work = lowering.add(lowering.multiply(n, lowering.literal(spectral.BLOCK)), lowering.literal(1))
     return [(dtype, (n, n)), *((each, (n,)) for each in INTEGERS), (dtype, (work,))]
@@ -37,7 +37,7 @@ def evaluate(a: np.ndarray, *, lower: bool, hermitian: bool) -> tuple[np.ndarray
 
 
 def translated(a: Any, **options: Any) -> tuple[Any, ...]:
-    """A call of SciPy, since JAX has no such factors."""
+    """Call SciPy back from JAX, which has no such factors."""
     call, like = load("jax:pure_callback"), load("jax:ShapeDtypeStruct")
     types = [like(a.shape, a.dtype), like(a.shape, a.dtype), like(a.shape[:-1], INTEGERS[1])]
     return call(partial(evaluate, **options), tuple(types), a, vmap_method="broadcast_all")
@@ -67,4 +67,5 @@ factors_of_blocks = core_op(
         )
     ),
 )
-"""A triangle whose rows are out of order, a matrix of blocks of one or two rows, and the order that makes it one."""
+"""A triangle whose rows are out of order, a matrix of blocks of one or two rows, and the order that makes the triangle
+one."""

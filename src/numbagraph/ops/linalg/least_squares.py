@@ -1,4 +1,4 @@
-"""Solutions in the sense of least squares, by singular values."""
+"""Least-squares solutions by singular values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def pseudo_inverse(a: Value, ratio: Value) -> Value:
 
 
 def solution_vjp(g: Value, y: Value, a: Value, b: Value, ratio: Value) -> tuple[Value, Value]:
-    """Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems (1973)."""
+    """Return the cotangents of matrix and right-hand side: Golub and Pereyra, The differentiation of pseudo-inverses
+    and nonlinear least squares problems (1973)."""
     g, inverse = conj(g), pseudo_inverse(a, ratio)
     to_right = product(adjoint(inverse), g)
     inside = g - product(inverse, product(a, g))  # what no right-hand side can change
@@ -78,7 +79,7 @@ def minimal_frontend(op: Op, a: Any, b: Any, ratio: Any) -> tuple[Value, ...]:
 
 
 def minimal_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
-    """As `work_of` counts it."""
+    """Return the scratch memory of `minimal`, in the sizes that `work_of` counts."""
     m, n, k, few = (lengths[label] for label in "mnks")
     more, height = total((1, k)), total((1, m), (1, n))
     leaf, block, values = emitters.LEAF + 1, spectral.BLOCK, emitters.REAL_PER_VALUE
@@ -118,7 +119,8 @@ minimal = core_op(
     ulp=512,
     samples=samples.inexact(minimal_samples),
 )
-"""The solution of least norm, the singular values, and how many of them are not zero relative to the largest."""
+"""The solution of least norm, the singular values, and the number of those that are not zero relative to the
+largest."""
 
 
 def least_squares(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:

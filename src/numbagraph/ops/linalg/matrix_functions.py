@@ -31,11 +31,12 @@ from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, expand_at, expand_dims, reshape_value
 
 SMALLEST_RATIO = 1e-15
-"""Singular values below which, relative to the largest, `pinv` takes them for zero."""
+"""The ratio to the largest singular value below which `pinv` takes a singular value for zero."""
 
 
 def pinv_vjp(g: Value, y: Value, value: Value, a: Value) -> tuple[Value | None, ...]:
-    """Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems (1973)."""
+    """Return the cotangent of the matrix: Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least
+    squares problems (1973)."""
     g, transposed = conj(g), adjoint(y)
     inner = -product(transposed, g, transposed)
     outside = product(transposed, y, adjoint(g)), product(adjoint(g), y, transposed)
@@ -64,13 +65,14 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 
 def inverse_of_values(s: Value, ratio: Any) -> tuple[Value, Value]:
-    """Which singular values are not zero, relative to the largest, and their reciprocals, those of zero being zero."""
+    """Return which singular values are not zero, relative to the largest, and their reciprocals, with 0 for the
+    others."""
     large = greater(s, ratio * max(s, -1, keepdims=True, initial=0))
     return large, where(large, 1 / where(large, s, number(1, s)), number(0, s))
 
 
 def precision(matrix: Value) -> Any:
-    """What NumPy takes for the relative error of singular values."""
+    """Return the relative error of singular values that NumPy assumes."""
     longest = shapes.as_value(shapes.maximum(*matrix.shape[-2:]))
     return longest * number(np.finfo(matrix.dtype).eps, registry["real"](matrix))
 
@@ -96,7 +98,7 @@ def cond_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 
 WITHOUT_SINGULAR_VALUES = "nan" if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else "raise"
-"""What `numpy.linalg.cond` does with a matrix that has a NaN."""
+"""The way in which `numpy.linalg.cond` treats a matrix that has a NaN: "nan" gives NaN, "raise" raises an error."""
 
 
 @decomposition(np.linalg.cond, name="condition_number", samples=cond_samples, ulp=256, scalar=True, regular=True)
@@ -158,7 +160,7 @@ def chain_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
 
 @decomposition(np.linalg.multi_dot, samples=chain_samples, ulp=64)
 def multi_dot(arrays: Any, *, out: None = None) -> Value:
-    """From the side of a vector, if there is one; lengths are known only when the order has been chosen."""
+    """Multiply from the side of a vector, if there is one: the order is chosen before lengths are known."""
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")
     values = [as_value(each) for each in arrays]

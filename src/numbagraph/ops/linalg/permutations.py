@@ -1,4 +1,4 @@
-"""Orders of rows, as pivots say them."""
+"""Orders of rows that follow from pivots."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ permutation_of = core_op(
     jnp=lambda pivots, *, on_error: load("jax.lax.linalg:lu_pivots_to_permutation")(pivots, pivots.shape[-1]),
     samples=pivot_samples,
 )
-"""The order that rows are in after they were exchanged as pivots say."""
+"""The order of rows after the exchanges that pivots describe."""
 
 
 def in_order(value: Value, rows: Value) -> Value:
-    """The rows of a matrix in another order."""
+    """Return the rows of a matrix in another order."""
     return take_along_axis(value, expand_dims.bind(rows, axes=(-1,)), -2)
 
 
 def inverse_of(rows: Value) -> Value:
-    """The order that undoes another one."""
+    """Return the order that undoes another one."""
     positions = iota(rows.shape[-1])
     found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(positions, axes=(-1,)))
     return sum(found * positions, -1)

@@ -30,7 +30,7 @@ def scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[t
 
 
 def by_factor(a: Value, c: Value, *, left: bool, conjugate: bool) -> Value:
-    """The product with the factor itself."""
+    """Return the product with the factor itself."""
     factor = factor_of(a, conjugate)
     return product(factor, c) if left else product(c, factor)
 
@@ -52,7 +52,7 @@ def declare(name: str, signature: str, *, left: bool, library: Algorithm, pairs:
         return call
 
     def vjp(given: Mapping[int, Value], y: Value, a: Value, c: Value, *, conjugate: bool) -> tuple[Value, Value | None]:
-        """That of the product with Q, and of the two factors."""
+        """Return the cotangents of the two matrices, from those of the product with Q and of the factor R."""
         of_factors, to_other = dict(given), None
         g = of_factors.pop(0, None)
         if g is not None:

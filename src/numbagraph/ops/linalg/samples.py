@@ -29,12 +29,12 @@ Make = Callable[["np.random.Generator", np.dtype, Shape], np.ndarray]  # quoted:
 
 
 def regular(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
-    """Well-conditioned matrices, whose rows have to be exchanged."""
+    """Return well-conditioned matrices whose rows have to be exchanged."""
     return np.roll(dominant(rng, dtype, shape), 1, axis=-2)
 
 
 def dominant(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
-    """Matrices with a large diagonal."""
+    """Return matrices with a large diagonal."""
     unit = np.eye(*shape[-2:], dtype=dtype)
     if dtype == np.bool_:
         return np.broadcast_to(unit, shape).copy()
@@ -42,7 +42,7 @@ def dominant(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndar
 
 
 def positive(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
-    """Positive definite matrices."""
+    """Return positive definite matrices."""
     matrices = dominant(rng, dtype, shape)
     lower = np.tril(matrices, -1)
     real = matrices * np.eye(*shape[-2:], dtype=dtype)
@@ -51,9 +51,10 @@ def positive(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndar
 
 
 def separated(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
-    """Matrices whose eigenvalues, and singular values, are far from each other.
+    """Return matrices whose eigenvalues, and singular values, are far from each other.
 
-    Of truth values they are those of a path with a loop at one end: ``2 cos((2k - 1) pi / (2n + 1))``.
+    A matrix of truth values is that of a path with a loop at one end: its eigenvalues are
+    ``2 cos((2k - 1) pi / (2n + 1))``.
     """
     if dtype == np.bool_:
         beside = np.eye(*shape[-2:], k=1, dtype=dtype) | np.eye(*shape[-2:], k=-1, dtype=dtype)
@@ -64,12 +65,13 @@ def separated(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.nda
 
 
 def moderate(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
-    """Matrices without structure, of a moderate size."""
+    """Return matrices without structure, with elements of a moderate size."""
     return draw(rng, dtype, shape, (-1.0, 1.0))
 
 
 def of(make: Make, *shapes: Shape, options: Sequence[tuple[Any, ...]] = ()) -> Callable[..., Any]:
-    """Samples of one matrix (or stack): of all shapes, and the first shape with each of some further arguments."""
+    """Return samples of one matrix (or stack): of all shapes, and the first shape with each of some further
+    arguments."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         shapes_ = shapes or SQUARES
@@ -80,12 +82,14 @@ def of(make: Make, *shapes: Shape, options: Sequence[tuple[Any, ...]] = ()) -> C
 
 
 def inexact(samples: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, but none of integers: SciPy's functions make now float32 and now float64 of them."""
+    """Return samples without integers, of which SciPy's functions make float32 or float64, depending on the
+    function."""
     return lambda rng, dtype: samples(rng, dtype) if dtype.kind in "fc" else []
 
 
 def systems(make: Make, *pairs: tuple[Shape, Shape], options: Sequence[tuple[Any, ...]] = ()) -> Callable[..., Any]:
-    """The same of a matrix and a right-hand side."""
+    """Return samples of a matrix and a right-hand side: of all pairs of shapes, and the first pair with each of some
+    further arguments."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         calls = [(make(rng, dtype, left), draw(rng, dtype, right)) for left, right in pairs]

@@ -1,4 +1,4 @@
-"""What happens where there is no solution: an error, as in NumPy, or NaN."""
+"""The choice for matrices that have no factor or solution: an error, as in NumPy, or NaN."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from numbagraph.ir.blocks import Choice
 
 CHOICES = ("raise", "nan")
-"""What a user may choose. Ops know a third way: to ignore it, where what went before has failed already."""
+"""The choices of a user. Ops have a third one: to ignore a failure, where an earlier op has failed already."""
 _chosen = Choice("raise")
 
 
 def chosen() -> str:
-    """What the block of code that is being run has chosen."""
+    """Return the choice of the innermost block of code on this thread."""
     return _chosen.value
 
 

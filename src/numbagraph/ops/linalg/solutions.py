@@ -32,7 +32,7 @@ SYSTEM = "(m,m),(m,n)->(m,n)"
 
 
 def with_columns(matrix: Value, right: Value, *, vector: bool, name: str) -> Value:
-    """The right-hand side as a matrix whose columns are solved for."""
+    """Return the right-hand side as a matrix whose columns are solved for."""
     columns = expand_dims.bind(right, axes=(-1,)) if vector else right
     own, its = shapes.resolve(matrix.shape[-1]), shapes.resolve(columns.shape[-2])
     shapes.require_same(own, its, f"{name}: the matrix has {own} rows, and the right-hand side has {its}")
@@ -42,7 +42,8 @@ def with_columns(matrix: Value, right: Value, *, vector: bool, name: str) -> Val
 def solve_triangular_vjp(
     g: Value, y: Value, a: Value, b: Value, *, trans: int, lower: bool, unit_diagonal: bool, on_error: str
 ) -> tuple[Value, Value]:
-    """Giles, An extended collection of matrix derivative results (2008), 2.3.1, in the triangle that is read."""
+    """Return the cotangents of matrix and right-hand side, in the triangle that is read: Giles, An extended collection
+    of matrix derivative results (2008), 2.3.1."""
     options = {"lower": lower, "unit_diagonal": unit_diagonal, "on_error": on_error}
     if trans == 2:
         right = conj(triangular_solution(a, conj(g), trans=0, **options))
@@ -61,7 +62,7 @@ def triangular_evaluate(a: Any, b: Any, *, trans: int, lower: bool, unit_diagona
 
 
 def triangular_by_blas(a: Any, b: Any, *, trans: int, lower: bool, unit_diagonal: bool) -> Any:
-    """What the divisions by zeros of a singular triangle give."""
+    """Solve a triangular system by BLAS, which divides by the zeros of a singular triangle."""
     (solve,) = load("scipy.linalg:get_blas_funcs")(("trsm",), (a, b))
     return solve(1.0, a, b, lower=lower, trans_a=trans, diag=unit_diagonal)
 
@@ -73,7 +74,8 @@ def triangular_reference(a: Any, b: Any, *, on_error: str = "raise", **attrs: An
 
 
 def with_equal_batches(a: Any, b: Any) -> list[Any]:
-    """Both stacks of matrices in JAX: its solvers take a matrix beside a stack of them for a batch of vectors."""
+    """Return both stacks of matrices with one batch shape, for JAX: its solvers take a matrix beside a stack of them
+    for a batch of vectors."""
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return [load("jax.numpy:broadcast_to")(each, (*batch, *each.shape[-2:])) for each in (a, b)]
 
@@ -131,14 +133,15 @@ solve_triangular = core_op(
 def factored_vjp(
     g: Value, y: Value, a: Value, factors: Value, pivots: Value, b: Value, *, trans: int, on_error: str
 ) -> tuple[Value | None, ...]:
-    """Giles (2008), section 2.3.1. The factors are those of the matrix: what they depend on, it depends on."""
+    """Return the cotangents of matrix and right-hand side: Giles (2008), section 2.3.1. The factors follow from the
+    matrix, so they get none."""
     right = factored_solution(a, factors, pivots, g, trans=1 - trans, on_error=on_error)
     outer = product(y, transposed_matrix(right)) if trans else product(right, transposed_matrix(y))
     return -outer, None, None, right
 
 
 def factored_evaluate(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int) -> Any:
-    """By the factors: those of a singular matrix may have been altered (see `determinants`)."""
+    """Solve by the given factors: those of a singular matrix may have been altered (see `determinants`)."""
     if not np.diagonal(factors).all():
         raise np.linalg.LinAlgError("Singular matrix")
     return load("scipy.linalg:lu_solve")((factors.T, pivots), b, trans, check_finite=False)
@@ -171,7 +174,7 @@ solve_factored = core_op(
         options=[(1,)],
     ),
 )  # fmt: skip
-"""The solution of a system whose matrix is factored already. What is differentiated is the system, not the factors."""
+"""The solution of a system whose matrix has been factored. Derivatives are those of the system, not of the factors."""
 
 SOLVE_SAMPLES = samples.systems(
     samples.regular,
@@ -199,7 +202,7 @@ def inv(a: Any) -> Value:
 
 
 def inverse_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
-    """Giles (2008), section 2.2.3."""
+    """Return the cotangent of the matrix: Giles (2008), section 2.2.3."""
     turned = transposed_matrix(y)
     return (-product(turned, g, turned),)
 
@@ -223,7 +226,7 @@ inverse = core_op(
         *samples.of(samples.positive, (20, 20), (2, 17, 17))(rng, dtype),
     ],
 )
-"""An inverse of which nobody else uses the factors (`numbagraph.rewrite.inverses_alone`)."""
+"""An inverse whose factors nothing else uses (`numbagraph.rewrite.inverses_alone`)."""
 
 
 def cho_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -247,7 +250,8 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
 def tridiagonal_vjp(
     g: Value, y: Value, lower: Value, diagonal: Value, upper: Value, b: Value, *, on_error: str
 ) -> tuple[Value, ...]:
-    """That of a general system (Giles, 2008), on the three diagonals."""
+    """Return the cotangents of a tridiagonal system as those of a general system (Giles, 2008), restricted to the three
+    diagonals."""
     right = solve_tridiagonal.bind(rolled(upper, 1), diagonal, rolled(lower, -1), g, on_error=on_error)
     before, after = (rolled(y, step, axis=-2) for step in (1, -1))
     products = [-registry["sum"](right * each, -1) for each in (before, y, after)]

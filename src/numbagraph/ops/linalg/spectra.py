@@ -44,41 +44,43 @@ SVDResult = namedtuple("SVDResult", ("U", "S", "Vh"))
 QRResult = namedtuple("QRResult", ("Q", "R"))
 INTEGER = np.dtype(np.int32)
 LONGEST = 23_000
-"""What a length may be, so that that of LAPACK's work memory has 32 bits."""
+"""The greatest length for which that of LAPACK's work memory fits into 32 bits."""
 
 
 def spread(row: Value) -> Value:
-    """Numbers that belong to columns, to be multiplied with the columns of a matrix."""
+    """Return numbers that belong to columns in a shape that multiplies the columns of a matrix."""
     return expand_dims.bind(row, axes=(-2,))
 
 
 def on_diagonal(row: Value) -> Value:
-    """The diagonal matrix of some numbers."""
+    """Return the diagonal matrix of some numbers."""
     return spread(row) * registry["eye"](row.shape[-1], dtype=row.dtype)
 
 
 def of_triangle(full: Value, lower: bool) -> Value:
-    """The cotangent of the triangle that is read, from that of the whole Hermitian matrix (paired by conjugation)."""
+    """Return the cotangent of the triangle that is read, from that of the whole Hermitian matrix (paired by
+    conjugation)."""
     triangle = half_diagonal(full + adjoint(full))
     return conj(triangle) if lower else transposed_matrix(triangle)
 
 
 def rounding(values: Value) -> Value:
-    """How large the errors of eigenvalues or singular values are."""
+    """Return a bound of the errors of eigenvalues or singular values."""
     size = absolute(values)
     length = convert(shapes.as_value(values.shape[-1]), size.dtype)
     return max(size, -1, keepdims=True, initial=0) * (length * number(np.finfo(size.dtype).eps, size))
 
 
 def unless_rounding(values: Value, error: Value) -> Value:
-    """The reciprocals of numbers, but 0 of those that are nothing but their error."""
+    """Return the reciprocals of numbers, but 0 for those that are within their error."""
     nothing = less_equal(absolute(values), error)
     return where(nothing, number(0, values), 1 / where(nothing, number(1, values), values))
 
 
 def differences(values: Value) -> Value:
-    """``1 / (values[j] - values[i])``, and 0 where both are equal to rounding: what does not depend on the choice of
-    vectors has no part that turns them into each other, and what rounding leaves of that is not to be divided."""
+    """Return ``1 / (values[j] - values[i])``, and 0 where both are equal up to rounding. A result that does not depend
+    on the choice of vectors has no part that turns such vectors into each other, and the remainder that rounding leaves
+    of it must not be divided by a small number."""
     gap = spread(values) - expand_dims.bind(values, axes=(-1,))
     return unless_rounding(gap, expand_dims.bind(rounding(values), axes=(-1,)))
 
@@ -90,7 +92,8 @@ def is_lower(UPLO: str) -> bool:
 
 
 def eigh_vjp(given: Mapping[int, Value], y: Value, a: Value, *, lower: bool, on_error: str) -> tuple[Value]:
-    """Giles, An extended collection of matrix derivative results (2008), section 3.1, for Hermitian matrices."""
+    """Return the cotangent of a Hermitian matrix: Giles, An extended collection of matrix derivative results (2008),
+    section 3.1."""
     options = {"lower": lower, "on_error": on_error}
     values, vectors = (eigh.bind(a, result=result, **options) for result in (0, 1))
     inner = number(0, vectors)
@@ -116,7 +119,8 @@ def eigh_frontend(op: Op, a: Any, UPLO: str = "L") -> EighResult:
 
 
 def projections(result: Any) -> tuple[Any, Any]:
-    """Eigenvalues, and what eigenvectors project on: these are determined but for a factor of each."""
+    """Return the eigenvalues, and the projections on eigenvectors: these are determined, where the vectors are but for
+    a factor of each."""
     values, vectors = result
     return values, vectors[..., :, None, :] * np.conj(vectors)[..., None, :, :]
 
@@ -170,8 +174,9 @@ eigvalsh = core_op(
 
 
 def qr_vjp(given: Mapping[int, Value], y: Value, a: Value, *, complete: bool) -> tuple[Value]:
-    """Walter and Lehmann, Algorithmic differentiation of linear algebra functions (2010); for more columns than rows,
-    Roberts and Roberts, QR and LQ decomposition matrix backpropagation algorithms (2020)."""
+    """Return the cotangent of the matrix: Walter and Lehmann, Algorithmic differentiation of linear algebra functions
+    (2010); for more columns than rows, Roberts and Roberts, QR and LQ decomposition matrix backpropagation algorithms
+    (2020)."""
     rows, columns = a.shape[-2:]
     if complete:
         fits = shapes.compare("less_equal", rows, columns)
@@ -225,8 +230,8 @@ qr = core_op(
 
 
 def svd_vjp(given: Mapping[int, Value], y: Value, a: Value, *, full_matrices: bool, on_error: str) -> tuple[Value]:
-    """Townsend, Differentiating the singular value decomposition (2016); for complex matrices, Wan and Zhang,
-    Automatic differentiation for complex valued SVD (2019)."""
+    """Return the cotangent of the matrix: Townsend, Differentiating the singular value decomposition (2016); for
+    complex matrices, Wan and Zhang, Automatic differentiation for complex valued SVD (2019)."""
     if full_matrices and given.keys() != {1}:
         square = shapes.compare("equal", *a.shape[-2:])
         text = "all singular vectors of a matrix that is not square have no derivative"
@@ -262,12 +267,13 @@ def svd_vjp(given: Mapping[int, Value], y: Value, a: Value, *, full_matrices: bo
 
 
 def on_diagonal_of(value: Value) -> Value:
-    """The diagonal of a matrix, the rest being zero."""
+    """Return the diagonal part of a matrix, the rest being zero."""
     return value * unit(value)
 
 
 def require_finite(a: np.ndarray) -> np.ndarray:
-    """The matrix; NumPy's function does not return for some with infinite elements."""
+    """Return the matrix; raise if it has elements that are not finite, for some of which NumPy's function does not
+    return."""
     if not np.isfinite(a).all():
         raise np.linalg.LinAlgError("SVD did not converge")
     return a
@@ -278,7 +284,7 @@ def svd_evaluate(a: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, ...
 
 
 def smaller_length(lengths: Lengths, name: str) -> Extent:
-    """The number of singular values, whose square LAPACK's work memory has."""
+    """Return the number of singular values, and require that its square, by which LAPACK's work memory grows, fits."""
     k = shapes.minimum(lengths["m"], lengths["n"])
     shapes.require(shapes.compare("less_equal", k, LONGEST), f"{name}: the smaller length is more than {LONGEST}")
     return k
@@ -290,7 +296,7 @@ def svd_sizes(lengths: Lengths, *, full_matrices: bool, on_error: str) -> Length
 
 
 def total(*terms: tuple[int, lowering.Scalar]) -> lowering.Scalar:
-    """A sum of scalars times factors, and 1."""
+    """Return the sum of scalars times factors, plus 1."""
     found: lowering.Scalar = lowering.literal(1)
     for factor, scalar in terms:
         found = lowering.add(found, lowering.multiply(lowering.literal(factor), scalar))
@@ -319,7 +325,7 @@ def svd_frontend(op: Op, a: Any, full_matrices: bool = True, compute_uv: bool = 
 
 
 def pairs_of_vectors(result: Any) -> Any:
-    """Singular values, and the products of singular vectors that belong together: these are determined."""
+    """Return the singular values, and the products of singular vectors that belong together: these are determined."""
     if not isinstance(result, tuple):
         return result
     u, s, vh = result

@@ -29,8 +29,8 @@ def evaluate(column: Any, row: Any, b: Any) -> Any:
 def solution_vjp(
     g: Value, y: Value, column: Value, row: Value, b: Value, *, on_error: str
 ) -> tuple[Value, Value, Value]:
-    """That of a general system (Giles, 2008), summed along diagonals: an element of the first column or row stands
-    on one of them."""
+    """Return the cotangents as those of a general system (Giles, 2008), summed along diagonals: each diagonal has one
+    element of the first column or row."""
     is_first = registry["equal"](iota(row.shape[-1]), 0)
     right = solve_toeplitz.bind(where(is_first, column, row), column, g, on_error=on_error)
     count = column.shape[-1]
@@ -66,4 +66,5 @@ solve_toeplitz = core_op(
     scratch=lambda dtype, lengths, **_: [(dtype, (lengths["m"],))] * 2,
     samples=systems,
 )
-"""Of real numbers: the first column, the first row, of which the first element is not read, and right-hand sides."""
+"""The solution of a real system. The operands are the first column, the first row, whose first element is not read, and
+right-hand sides."""

@@ -21,7 +21,7 @@ from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.linalg.permutations import INTEGER
 
 ALL = 0
-"""For how many eigenvalues are wanted, if they are all."""
+"""The number of wanted eigenvalues that stands for all of them."""
 
 
 def evaluate(d: np.ndarray, e: np.ndarray, *, first: int, count: int) -> np.ndarray:
@@ -34,7 +34,7 @@ def evaluate(d: np.ndarray, e: np.ndarray, *, first: int, count: int) -> np.ndar
 
 
 def dense(function: Callable[[str], Any], d: Any, e: Any) -> Any:
-    """The matrix, by functions of NumPy's names."""
+    """Return the matrix, built with functions of NumPy's names."""
     expand, where, equal = (function(name) for name in ("expand_dims", "where", "equal"))
     column = function("arange")(d.shape[-1])
     row = expand(column, -1)
@@ -47,8 +47,8 @@ def some_of(values: Any, first: int, count: int) -> Any:
 
 
 def vjp(g: Value, y: Value, d: Value, e: Value, *, first: int, count: int, on_error: str) -> tuple[Value, Value]:
-    """Each eigenvalue is the quadratic form of its vector: Magnus, On differentiating eigenvalues and eigenvectors
-    (1985)."""
+    """Return the cotangents of the diagonals. Each eigenvalue is the quadratic form of its vector: Magnus, On
+    differentiating eigenvalues and eigenvectors (1985)."""
     with singular.on_linalg_error("nan"):
         vectors = registry["eigh"](dense(registry.__getitem__, d, e))[1]
     if count != ALL:
@@ -71,7 +71,7 @@ def scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[t
 
 
 def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Eigenvalues lie far apart where the diagonal's elements do."""
+    """Return diagonals whose eigenvalues lie far apart, since the elements of the main diagonal do."""
     if dtype.kind != "f":
         return []
     d, e = (10 * np.arange(6.0)).astype(dtype), draw(rng, dtype, (6,))
@@ -96,4 +96,5 @@ tridiagonal_values = core_op(
     samples=samples,
     ulp=256,
 )
-"""The second diagonal is as long as the first; its last element stands for nothing."""
+"""The eigenvalues of a symmetric matrix, from two diagonals. The second is as long as the first; its last element is
+not used."""

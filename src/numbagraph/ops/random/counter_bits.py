@@ -1,4 +1,4 @@
-"""Bits of counters and keys, and numbers of bits: what the random numbers of `numbagraph.random` are made of."""
+"""Bits of counters and keys, and numbers from bits: the base of the random numbers of `numbagraph.random`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The draws of NumPy's `Generator`: ops of the state of a bit generator, and the parameters of a distribution.
 
-Each gives the numbers, and the state after them: so data says which draw follows which, a loop carries the state, and a
-draw that nobody uses is there as long as somebody uses the state. The numbers are NumPy's, bit for bit.
+Each gives the numbers, and the state after them: so the order of draws is a dependence between data, a loop carries
+the state, and a draw whose numbers are not used stays as long as the state after it is used. The numbers are
+NumPy's, bit for bit.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ NO_JAX = Unsupported(
 
 
 LONGEST = 2**60
-"""Lengths of LAPACK, which other core ops have, are shorter."""
+"""The greatest length. That of other core ops, which are bound by LAPACK's lengths, is shorter."""
 
 
 def parameters(names: str, *checks: Any, dtype: np.dtype = FLOAT64) -> tuple[Parameter, ...]:
@@ -58,18 +59,18 @@ PROBABILITY_ABOVE_0 = between(0.0, 1.0, open_below=True)
 RATE = between(0.0, 9.2e18)
 LOCATED = parameters("loc scale", FINITE, NOT_NEGATIVE)
 BINOMIAL_STATE = 256
-"""Bytes that are enough for what NumPy keeps of the last binomial distribution (``binomial_t``)."""
+"""The number of bytes for the state that NumPy keeps of the last binomial distribution (``binomial_t``)."""
 
 
 def ordered(builder: Any, values: Sequence[Any]) -> Any:
-    """Whether the corners of a triangle follow each other, and are not all equal."""
+    """Emit a test of whether the corners of a triangle follow each other, and are not all equal."""
     left, mode, right = values
     below, above = builder.fcmp_ordered("<=", left, mode), builder.fcmp_ordered("<=", mode, right)
     return builder.and_(builder.and_(below, above), builder.fcmp_ordered("<", left, right))
 
 
 def fit_in_sums(builder: Any, values: Sequence[Any]) -> Any:
-    """Whether no more are taken than there are."""
+    """Emit a test of whether no more are taken than there are."""
     good, bad, taken = values
     return builder.icmp_unsigned("<=", taken, builder.add(good, bad))
 
@@ -130,7 +131,8 @@ DISTRIBUTIONS: dict[str, Distribution] = {
         check=fit_in_sums,
     ),
 }
-"""By the name of the method; ``_f`` stands for float32, ``_inv`` for the inverse of the cumulative distribution."""
+"""Distributions by the name of NumPy's method; ``_f`` stands for float32, ``_inv`` for the inverse of the cumulative
+distribution."""
 
 INTEGERS = tuple(np.dtype(f"{kind}int{8 * size}") for kind in ("", "u") for size in (1, 2, 4, 8))
 for _dtype in (*INTEGERS, BOOL):
@@ -153,11 +155,11 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "negative_binomial": (3.0, 0.4),
     **dict.fromkeys([name for name in DISTRIBUTIONS if name.startswith("integers")], (0, 1)),
 }
-"""Parameters for tests, where others than 1.5 are needed."""
+"""Parameters for tests, for distributions that need others than 1.5."""
 
 
 def method_of(name: str) -> tuple[str, dict[str, Any]]:
-    """NumPy's method, and its options."""
+    """Return the name of NumPy's method for a distribution, and its options."""
     options: dict[str, Any] = {}
     if name.endswith("_f") and name != "noncentral_f":
         name, options = name.removesuffix("_f"), {"dtype": np.float32}
@@ -170,7 +172,7 @@ def method_of(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def declare(name: str, distribution: Distribution) -> Op:
-    """The op of a distribution."""
+    """Declare the op of a distribution."""
     method, options = method_of(name)
 
     def evaluate(
@@ -222,7 +224,7 @@ def declare(name: str, distribution: Distribution) -> Op:
 
 
 def drawn(op: Op, state: Any, *others: Any, source: str, on_error: str, **options: Any) -> tuple[Value, Value]:
-    """The numbers, and the state after them."""
+    """Return the numbers, and the state after them."""
     value, words = as_value(state), WORDS[source]
     shapes.require_same(value.shape[-1], words, f"a state of {source} has {words} words")
     operands, attributes = (value, *map(as_value, others)), {"source": source, "on_error": on_error, **options}
@@ -231,7 +233,7 @@ def drawn(op: Op, state: Any, *others: Any, source: str, on_error: str, **option
 
 
 def bounds(low: Any, width: Any, dtype: np.dtype) -> list[Any]:
-    """The lowest and the highest integer, as objects of Python, of which ``low`` is given without its sign."""
+    """Return the lowest and the highest integer as Python objects; ``low`` is given without its sign."""
     first = np.asarray(low).astype(dtype).astype(object)
     return [first, first + np.asarray(width).astype(object)]
 

@@ -1,4 +1,4 @@
-"""Draws of NumPy's `Generator` that give a row of numbers each: orders, and counts that have a sum."""
+"""Draws of NumPy's `Generator` that give a row of numbers each: permutations, and counts that have a given sum."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ _MASK = 2**64 - 1
 
 
 def kind_of(bit_generator: Any) -> str | None:
-    """The name of a bit generator, if it is one whose numbers native code can draw."""
+    """Return the name of a bit generator if native code can draw its numbers; else None."""
     kind = type(bit_generator)
     return kind.__name__ if kind.__module__.startswith("numpy.random.") and kind.__name__ in WORDS else None
 
 
 def words_of(bit_generator: Any) -> np.ndarray:
-    """The state of a bit generator as a new array."""
+    """Return the state of a bit generator as a new array."""
     state = bit_generator.state
     inner = state["state"]
     match state["bit_generator"]:
@@ -36,7 +36,7 @@ def words_of(bit_generator: Any) -> np.ndarray:
 
 
 def state_of(kind: str, words: np.ndarray) -> dict[str, Any]:
-    """What NumPy takes as the state of a bit generator."""
+    """Return the state of a bit generator in NumPy's form, from its words."""
     if kind == "MT19937":
         inner: dict[str, Any] = {"key": words[:-1].view(np.uint32), "pos": int(words[-1])}
         return {"bit_generator": kind, "state": inner}
@@ -54,7 +54,7 @@ def state_of(kind: str, words: np.ndarray) -> dict[str, Any]:
 
 
 def generator_of(kind: str, words: np.ndarray) -> np.random.Generator:
-    """A generator of NumPy in a state."""
+    """Return a generator of NumPy in a given state."""
     if words.shape != (WORDS[kind],):
         raise ValueError(f"a state of {kind} has {WORDS[kind]} words, and not the shape {words.shape}")
     bit_generator = getattr(np.random, kind)(0)

@@ -1,4 +1,4 @@
-"""Derivatives of numbers that are drawn, by the parameters of their distribution."""
+"""Derivatives of drawn numbers by the parameters of their distribution."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numbagraph.ops.special.error_functions import digamma, gammaln
 from numbagraph.ops.special.incomplete_gamma import gammainc_by_a
 
 NEARLY_ZERO = 1e-12
-"""Below it, the distribution function of a gamma number is its first term, up to rounding."""
+"""The number below which the distribution function of a gamma number is its first term, up to rounding."""
 
 
 def log_gamma_slope(a: Value, logarithm: Value) -> Value:
-    """The derivative of the logarithm of a gamma number by its parameter, where its probability stays.
+    """Return the derivative of the logarithm of a gamma number by its parameter, at a fixed probability.
 
     By the implicit function theorem it is that of the distribution function by the parameter, over the density by the
     logarithm, with the other sign. Figurnov, Mohamed, Mnih: Implicit reparameterization gradients (2018).
@@ -30,5 +30,5 @@ _sampled_log_gamma = with_derivative("sampled_log_gamma", lambda g, y, value, a:
 
 
 def sampled_log_gamma(value: Value, a: Value) -> Value:
-    """Logarithms of gamma numbers that were drawn somehow, as a function of the parameter."""
+    """Return logarithms of gamma numbers, drawn in any way, as a function of the parameter."""
     return _sampled_log_gamma.bind(value, a)

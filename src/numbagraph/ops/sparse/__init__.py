@@ -1,1 +1,1 @@
-"""Sparse matrices: products, solutions, and sparse matrices that are made of two."""
+"""Sparse matrices: products, solutions, and combinations of two sparse matrices."""

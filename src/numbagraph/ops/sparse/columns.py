@@ -20,7 +20,8 @@ Arrays = tuple[np.ndarray, ...]
 
 
 def places(indices: Any, shape: Any, columns: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the elements in some columns, as often as they are named, and which of these they are in."""
+    """Return the numbers of the elements in some columns, as often as these are named, and which of the columns each is
+    in."""
     width = shape.shape[2]
     if len(columns) and not 0 <= columns.min() <= columns.max() < width:
         raise IndexError(f"columns from {columns.min()} to {columns.max()} of a sparse array of {width} columns")
@@ -42,7 +43,8 @@ def elements_array(indices: Any, shape: Any, columns: Any, room: Any) -> Arrays:
 
 
 def samples() -> list[Arrays]:
-    """Columns in any order, some of them several times; that follow each other; and none."""
+    """Return patterns with columns in any order, some of them several times; with columns that follow each other; and
+    with none."""
     some, none, other = compressed.patterns()
     chosen = [(some, [3, 0, 3]), (some, [3, 1]), (some, [1, 2]), (some, []), (none, []), (other, [0])]
     return [(*pattern, np.array(columns, np.int64)) for pattern, columns in chosen]
@@ -61,7 +63,7 @@ def element_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
 
 
 def of_columns(dtype: np.dtype, lengths: Any, **_: Any) -> Any:
-    """Scratch memory: an integer for each column, and for each that is chosen."""
+    """Return the scratch memory: an integer for each column, and for each that is chosen."""
     return [(dtype, (lengths["n"],)), (dtype, (lengths["r"],))]
 
 
@@ -69,7 +71,7 @@ column_starts = declare_pattern(
     "column_starts", COLUMN_STARTS, starts_array, sparse_columns.column_starts, start_samples, dtypes=as_int64,
     scratch=lambda dtype, lengths, **_: of_columns(dtype, lengths)[:1],
 )  # fmt: skip
-"""Where rows begin of which only some columns are kept."""
+"""The beginnings of rows of which only some columns are kept."""
 
 column_elements = declare_pattern(
     "column_elements", COLUMN_ELEMENTS, elements_array, sparse_columns.column_elements, element_samples,
@@ -79,8 +81,8 @@ column_elements = declare_pattern(
 
 
 def kept(pattern: tuple[Value, Value, Value], columns: Value) -> tuple[Value, Value, Value]:
-    """Where rows begin of which only some columns are kept, the numbers of their elements, and which of the columns
-    each is in."""
+    """Return the beginnings of rows of which only some columns are kept, the numbers of their elements, and which of
+    the columns each is in."""
     indices, _, lengths = pattern
     starts, room = counted_starts(column_starts(*pattern, columns), indices.dtype)
     found: Any = column_elements(indices, lengths, columns, room)
@@ -89,14 +91,14 @@ def kept(pattern: tuple[Value, Value, Value], columns: Value) -> tuple[Value, Va
 
 
 def chosen_columns(data: Value, form: Form, columns: Value) -> tuple[Value, Form]:
-    """Some columns of a matrix that is compressed by rows, or some rows of one that is compressed by columns."""
+    """Return some columns of a matrix that is compressed by rows, or some rows of one that is compressed by columns."""
     starts, numbers, which = kept(form.pattern, columns)
     lengths = lengths_of(form.lengths.shape[1], columns.shape[0])
     return gather_value(data, [numbers], -1, checked=False), Form(form.name, which, starts, lengths)
 
 
 def chosen_places(data: Value, form: Form, wanted: Value, *, axis: int) -> tuple[Value, Form]:
-    """Some rows or columns of a COO array."""
+    """Return some rows or columns of a COO array."""
     _, numbers, which = kept(formats.one_row(form, axis).pattern, wanted)
     other = (form.second, form.first)[axis]
     data, other = (gather_value(each, [numbers], -1, checked=False) for each in (data, other))

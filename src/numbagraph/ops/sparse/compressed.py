@@ -1,7 +1,7 @@
-"""Products and solutions with compressed sparse matrices, whose patterns are arrays that nobody knows before a call.
+"""Products and solutions with compressed sparse matrices, whose patterns are arrays that are known only in a call.
 
 A matrix is the vector of its elements, the column of each, the beginnings of its rows, and an array of shape (0, rows,
-columns), which has its lengths. One that is compressed by columns is the transposed one of such a matrix.
+columns), which has its lengths. One that is compressed by columns is the transpose of such a matrix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import where
 
 LONGEST = 2**60
-"""Other core ops have the lengths of LAPACK."""
+"""The greatest length of these ops; other core ops have that of LAPACK."""
 
 PRODUCT = "(d),(d),(p),(z,m,n),(n{k})->(m{k})"
 TRANSPOSED = "(d),(d),(p),(z,m,n),(m{k})->(n{k})"
@@ -37,7 +37,7 @@ SOLUTION = "(d),(d),(p),(z,m,m),(m,k)->(m,k)"
 
 
 def rows_of(indices: np.ndarray, starts: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """The row of each element.
+    """Return the row of each element.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def rows_of(indices: np.ndarray, starts: np.ndarray, shape: np.ndarray) -> np.nd
 
 
 def beside(data: Any, x: Any) -> Any:
-    """Elements as factors of the rows of a matrix, or of the elements of a vector."""
+    """Return elements as factors of the rows of a matrix, or of the elements of a vector."""
     return data if x.ndim == 1 else data[:, None]
 
 
@@ -131,7 +131,7 @@ def jax_rows(indices: Any, starts: Any) -> Any:
 
 
 def jax_sums(numbers: Any, positions: Any, length: int) -> Any:
-    """Numbers that go to the same row of an array are added up."""
+    """Add up, with JAX, the numbers that go to the same row of an array."""
     jnp = load("jax:numpy")
     small = numbers.astype(np.int8) if numbers.dtype == bool else numbers  # JAX adds numbers only
     found = jnp.zeros((length, *small.shape[1:]), small.dtype).at[positions].add(small)
@@ -175,14 +175,15 @@ def jax_transposition(indices: Any, starts: Any, shape: Any) -> tuple[Any, Any, 
 def jax_solution(
     data: Any, indices: Any, starts: Any, shape: Any, b: Any, *, lower: bool, trans: bool, unit_diagonal: bool, **_: Any
 ) -> Any:
-    """Of a dense matrix: JAX has no solution of sparse systems but for one of CUDA's."""
+    """Solve with a dense matrix: JAX has no solution of sparse systems but for one of CUDA's."""
     matrix = load("jax:numpy").zeros(shape.shape[1:], data.dtype).at[jax_rows(indices, starts), indices].add(data)
     options = {"left_side": True, "lower": lower, "transpose_a": trans, "unit_diagonal": unit_diagonal}
     return load("jax.lax.linalg:triangular_solve")(matrix, b, **options)
 
 
 def jax_stacked(signature: str, function: Any) -> Any:
-    """The same on JAX, for stacks as well: lengths that no axis has are those of the shape's array."""
+    """Return a function of JAX for single matrices in a form that takes stacks as well. Lengths that no axis of an
+    operand has are those of the array for the shape."""
 
     def call(*arrays: Any, on_error: str, **attrs: Any) -> Any:
         del on_error
@@ -202,7 +203,7 @@ def jax_stacked(signature: str, function: Any) -> Any:
 
 
 def bound(signature: str) -> Any:
-    """The frontend of an op: its result, or all results."""
+    """Return the frontend of an op, which gives its result, or all results."""
     count = len(parse(signature).outputs)
 
     def call(op: Op, *operands: Any, **attrs: Any) -> Any:
@@ -217,7 +218,7 @@ def bound(signature: str) -> Any:
 def declare(
     name: str, signature: str, evaluate: Any, library: Any, vjp: Any, jnp: Any, samples: Any, **options: Any
 ) -> Op:
-    """An op of patterns. One that is none of a matrix of its shape is an error."""
+    """Declare an op of patterns. A pattern that does not fit a matrix of its shape is an error."""
     return core_op(
         None,
         signature,
@@ -256,7 +257,7 @@ def sampled_vjp(
 
 
 def width_samples(samples: Any, is_vector: bool) -> Any:
-    """Samples whose dense operands are vectors, or matrices of some widths."""
+    """Return samples whose dense operands are vectors, or matrices of some widths."""
     widths = ((),) * 4 if is_vector else ((1,), (2,), (1,), (3,))
 
     def call(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -269,7 +270,7 @@ def width_samples(samples: Any, is_vector: bool) -> Any:
 
 
 def product_samples(axis: int) -> Any:
-    """``axis``: that of the matrix which is summed over."""
+    """Return samples of a product; ``axis`` is that of the matrix which is summed over."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype, pattern: Any, width: tuple[int, ...]) -> tuple[Any, ...]:
         return draw(rng, dtype, pattern[0].shape), *pattern, draw(rng, dtype, (pattern[2].shape[1 + axis], *width))
@@ -292,7 +293,8 @@ def solution_vjp(
     g: Value, y: Value, data: Value, indices: Value, starts: Value, shape: Value, b: Value,
     *, lower: bool, trans: bool, unit_diagonal: bool, on_error: str,
 ) -> tuple[Value | None, ...]:  # fmt: skip
-    """Giles, An extended collection of matrix derivative results (2008), 2.3.1, at the elements of the pattern."""
+    """Return the cotangents of the elements of the pattern and of the right-hand side: Giles, An extended collection of
+    matrix derivative results (2008), 2.3.1."""
     options = {"lower": lower, "unit_diagonal": unit_diagonal}
     right = solve_triangular(data, indices, starts, shape, g, trans=not trans, **options)
     factors = (y, right) if trans else (right, y)
@@ -304,8 +306,8 @@ def solution_vjp(
 
 
 def patterns() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Indices, beginnings and shapes for tests: unsorted, with an element that is there twice and an empty row; without
-    elements; and of 64 bits."""
+    """Return indices, beginnings and shapes for tests: unsorted, with an element that is there twice and an empty row;
+    without elements; and of 64 bits."""
     some = np.array([2, 0, 1, 1, 3, 2], np.int32), np.array([0, 2, 2, 5, 6], np.int32), np.zeros((0, 4, 5), bool)
     none = np.array([], np.int32), np.array([0, 0, 0], np.int32), np.zeros((0, 2, 0), bool)
     wide = np.array([1, 0, 2, 0]), np.array([0, 3, 4]), np.zeros((0, 2, 3), bool)
@@ -344,7 +346,7 @@ def solution_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 
 class ByWidth:
-    """An op on vectors, and the same op on matrices, column by column."""
+    """An op on vectors, and its counterpart on matrices, column by column."""
 
     def __init__(
         self, name: str, signature: str, evaluate: Any, library: Any, vjp: Any, jnp: Any, samples: Any
@@ -362,7 +364,7 @@ class ByWidth:
             for number, (suffix, k) in enumerate((("", ""), ("_columns", ",k")))
         ]
         self.dense = 0 if signature.startswith("(m{k})") else -1
-        """A dense operand."""
+        """The number of a dense operand, by whose rank the op is chosen."""
 
     def __call__(self, *operands: Value) -> Any:
         return self.ops[operands[self.dense].ndim - 1](*operands)

@@ -1,6 +1,6 @@
-"""What is done with sparse arrays of a format, in terms of ops: of their elements, and of the positions of these.
+"""Operations on sparse arrays of a format, written in ops on their elements and on the positions of these.
 
-Positions are what `scipy.sparse` has: of a COO array the rows and the columns; of a compressed one the indices and the
+Positions are those of `scipy.sparse`: of a COO array the rows and the columns; of a compressed one the indices and the
 beginnings. An array of shape (0, rows, columns) has its lengths, which are reversed if it is compressed by columns.
 Nothing is read at a position that is out of bounds.
 """
@@ -27,10 +27,10 @@ FLIPPED = {"csr": "csc", "csc": "csr"}
 
 
 class Form(Struct, eq=False):
-    """Where the elements of a sparse array are."""
+    """The format, the positions of the elements and the shape of a sparse array."""
 
     name: str
-    """Its format."""
+    """The name of the format."""
     first: Value
     second: Value
     lengths: Value
@@ -64,7 +64,8 @@ class Form(Struct, eq=False):
 
     @property
     def places(self) -> tuple[list[Value], tuple[bool, bool]]:
-        """The same for ops that take both; the rows of a compressed array exist only if its columns are good."""
+        """The row and the column of each element, and whether the bounds of each must be checked. The rows of a
+        compressed array exist only if its columns are inside, so they need no checks."""
         if self.name == "coo":
             return [not_negative(self.first), not_negative(self.second)], (True, True)
         return self.coordinates, (False, False)
@@ -75,7 +76,7 @@ class Form(Struct, eq=False):
 
 
 def not_negative(positions: Value) -> Value:
-    """Positions, of which the negative ones are out of bounds, rather than counted from the end."""
+    """Return positions, with the negative ones out of bounds rather than counted from the end."""
     return where(positions < 0, np.iinfo(np.int64).max, convert(positions, np.dtype(np.int64)))
 
 
@@ -85,7 +86,7 @@ def alike(left: Value, right: Value) -> list[Value]:
 
 
 def product(data: Value, form: Form, x: Value) -> Value:
-    """The product with a vector or a matrix."""
+    """Return the product with a vector or a matrix."""
     columns = form.shape[1]
     inner = f"(n,k={shapes.resolve(columns)}),(k={shapes.resolve(x.shape[0])},m?)->(n,m?)"
     shapes.require_same(x.shape[0], columns, f"matmul: dimension mismatch with signature {inner}")
@@ -104,7 +105,8 @@ def dense(data: Value, form: Form) -> Value:
 
 
 def factors(data: Value, form: Form, y: Value) -> Value:
-    """The elements of a dense array that an array's elements are multiplied by: its rows or columns may be repeated."""
+    """Return the elements of a dense array by which the elements of a sparse one are multiplied: its rows or columns
+    may be repeated."""
     y = expand_at(y, (0,)) if y.ndim == 1 else y
     axes = [axis for axis in range(2) if shapes.resolve(y.shape[axis]) != 1]
     rest = squeeze_at(y, [axis for axis in range(2) if axis not in axes])
@@ -118,7 +120,7 @@ def factors(data: Value, form: Form, y: Value) -> Value:
 
 
 def spread(place: Value, extent: Extent, length: Extent, text: str) -> Value:
-    """Positions along an axis of an array that may turn out to be repeated along it."""
+    """Return positions along an axis of an array whose length may turn out to be 1; then all are 0."""
     if shapes.not_one(extent) or shapes.same(extent, length):
         shapes.require_same(extent, length, text)
         return place
@@ -128,13 +130,13 @@ def spread(place: Value, extent: Extent, length: Extent, text: str) -> Value:
 
 
 def total(data: Value, form: Form, axis: int, dtype: np.dtype) -> Value:
-    """The sums along an axis."""
+    """Return the sums along an axis."""
     ones = filled(number_as(1, dtype), (form.shape[axis],))
     return product(convert(data, dtype), form if axis == 1 else form.T, ones)
 
 
 def diagonal(data: Value, form: Form, k: int) -> Value:
-    """The elements of a diagonal."""
+    """Return the elements of a diagonal."""
     rows, columns = form.shape
     length = shapes.minimum(shapes.add(rows, min(k, 0)), shapes.subtract(columns, max(k, 0)))
     length = shapes.maximum(length, 0)
@@ -147,7 +149,7 @@ def diagonal(data: Value, form: Form, k: int) -> Value:
 
 
 def transposition(form: Form) -> tuple[Value, Form]:
-    """The numbers of the elements in the order of the other compressed format, and where they are there."""
+    """Return the numbers of the elements in the order of the other compressed format, and their positions in it."""
     found: Any = sparse.transposition(*form.pattern)
     order, indices, starts = found
     lengths = transpose(form.lengths, (0, 2, 1))
@@ -155,7 +157,7 @@ def transposition(form: Form) -> tuple[Value, Form]:
 
 
 def compressed(data: Value, form: Form, name: str) -> tuple[Value, Form]:
-    """The same array in a compressed format; elements at one place stay apart."""
+    """Return an array in a compressed format; elements at one place stay apart."""
     if form.name == name:
         return data, form
     if form.name in FLIPPED:
@@ -169,7 +171,7 @@ def compressed(data: Value, form: Form, name: str) -> tuple[Value, Form]:
 
 
 def one_row(form: Form, axis: int) -> Form:
-    """A matrix of one row, whose columns are the positions of a COO array's elements along an axis."""
+    """Return a matrix of one row, whose columns are the positions of a COO array's elements along an axis."""
     places = (form.first, form.second)[axis]
     row = filled(number_as(0, form.lengths.dtype), (0, 1, form.shape[axis]))
     count = shapes.as_value(places.shape[0])
@@ -178,14 +180,14 @@ def one_row(form: Form, axis: int) -> Form:
 
 
 def by_rows(form: Form) -> tuple[Value, Value]:
-    """The numbers of a COO array's elements row by row, and where rows begin."""
+    """Return the numbers of a COO array's elements row by row, and the beginnings of rows."""
     found: Any = sparse.transposition(*one_row(form, 0).pattern)
     order, _, starts = found
     return order, starts
 
 
 def distinct(data: Value, form: Form) -> Value:
-    """The elements, which must be at places of their own."""
+    """Return the elements; raise if two of them are at one place."""
     if form.name != "coo":
         return sparse.distinct(data, *form.pattern)
     order, starts = by_rows(form)
@@ -195,14 +197,14 @@ def distinct(data: Value, form: Form) -> Value:
 
 
 def looked_up(data: Value, form: Form, others: Form) -> Value:
-    """The elements of an array at the places of another one's, or zero; both are compressed in one way."""
+    """Return the elements of an array at the places of another one's, or zero; both are compressed in one way."""
     for axis, (own, its) in enumerate(zip(form.shape, others.shape, strict=True)):
         shapes.require_same(own, its, f"inconsistent shapes: axis {axis} of two sparse arrays")
     return sparse.looked_up(data, form.first, form.second, others.first, others.second, others.lengths)
 
 
 def solve_triangular(data: Value, form: Form, b: Value, *, lower: bool, unit_diagonal: bool) -> Value:
-    """The solution of a triangular system."""
+    """Return the solution of a triangular system."""
     rows, columns = form.shape
     shapes.require_same(rows, columns, f"A must be a square matrix but its shape is {shapes.shape_text(form.shape)}.")
     shapes.require_same(b.shape[0], rows, "the right-hand side of spsolve_triangular must have as many rows as A")

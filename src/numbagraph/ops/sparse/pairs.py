@@ -1,5 +1,6 @@
-"""Products and sums of two sparse matrices. Where a result has elements is found first: how many there are is a length
-that the data decide. Its elements are those that this pattern has, so that derivatives are of the same form."""
+"""Products and sums of two sparse matrices. The positions of a result's elements are found first: their number is a
+length that depends on the data. The elements are then computed for this pattern, so that derivatives are of the same
+form."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ NOT_ON_JAX = Unsupported("the data decide how many elements a product or a sum o
 
 
 def product_terms(indices: Any, starts: Any, shape: Any, others: Any, other_starts: Any, other_shape: Any) -> Arrays:
-    """The row of each term of a product, and the numbers of the elements that are multiplied."""
+    """Return the row of each term of a product, and the numbers of the elements that are multiplied."""
     rows = compressed.rows_of(indices, starts, shape)
     compressed.rows_of(others, other_starts, other_shape)
     counts = np.diff(other_starts)[indices]
@@ -59,7 +60,7 @@ def places_of_union(indices: Any, starts: Any, others: Any, other_starts: Any, s
 
 
 def first_places(rows: np.ndarray, columns: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """The numbers of those that are at a place where none was before."""
+    """Return the numbers of the terms that are the first ones at their place."""
     _, first = np.unique(rows * shape.shape[-1] + columns, return_index=True)
     return np.sort(first)
 
@@ -146,7 +147,7 @@ def product_at_jnp(
     x: Any, indices: Any, starts: Any, shape: Any, y: Any, others: Any, other_starts: Any, other_shape: Any,
     wanted: Any, wanted_starts: Any,
 ) -> Any:  # fmt: skip
-    """Of dense matrices: JAX's product of two BCOO arrays has a number of elements that must be known."""
+    """Multiply dense matrices: JAX's product of two BCOO arrays has a number of elements that must be known."""
     zeros, dtype = load("jax.numpy:zeros"), np.dtype(np.int32) if x.dtype == bool else x.dtype  # JAX adds numbers only
     left = zeros(shape.shape[1:], dtype).at[compressed.jax_rows(indices, starts), indices].add(x.astype(dtype))
     right = (
@@ -156,7 +157,7 @@ def product_at_jnp(
 
 
 def factor_samples() -> list[Arrays]:
-    """Patterns of factors that fit: with elements that are there twice, and empty rows; and of nothing."""
+    """Return patterns of factors that fit: with elements that are there twice, and empty rows; and of nothing."""
     some = compressed.patterns()[0]
     other = np.array([1, 1, 0, 2, 0, 2], np.int32), np.array([0, 2, 3, 3, 5, 6], np.int32), np.zeros((0, 5, 3), bool)
     none = np.array([], np.int32), np.array([0, 0, 0], np.int32), np.zeros((0, 2, 0), bool)
@@ -233,7 +234,7 @@ def declare(name: str, signature: str, evaluate: Any, library: Any, samples: Any
 
 
 def declare_pattern(name: str, signature: str, evaluate: Any, library: Any, samples: Any, **options: Any) -> Op:
-    """An op that finds where elements are, which has no derivative."""
+    """Declare an op that finds where elements are, which has no derivative."""
     count = signature.count("(") - 1
     no_derivative = lambda *_, **__: (None,) * count  # noqa: E731
     return declare(name, signature, evaluate, library, samples, vjp=no_derivative, jnp=NOT_ON_JAX, **options)
@@ -244,7 +245,7 @@ def as_int64(*_: np.dtype) -> tuple[np.dtype]:
 
 
 def of_columns(dtype: np.dtype, lengths: Any, **_: Any) -> Any:
-    """Scratch memory: an integer for each column."""
+    """Return the scratch memory: an integer for each column."""
     return [(INT64, (lengths["n"],))]
 
 
@@ -257,19 +258,19 @@ product_starts = declare_pattern(
     "product_starts", PRODUCT_STARTS, starts_of(places_of_product, 5), sparse_products.product_starts,
     pattern_samples(factor_samples), dtypes=as_int64, scratch=of_columns,
 )  # fmt: skip
-"""Where the rows of a product begin."""
+"""The beginnings of the rows of a product."""
 
 union_starts = declare_pattern(
     "union_starts", UNION_STARTS, starts_of(places_of_union, 4), sparse_products.union_starts,
     pattern_samples(term_samples), dtypes=as_int64, scratch=of_columns,
 )  # fmt: skip
-"""Where the rows of a matrix begin that has elements where one of two has."""
+"""The beginnings of the rows of a matrix that has elements where one of two matrices has."""
 
 union_places = declare_pattern(
     "union_places", UNION_PLACES, union_places_array, sparse_products.union_places, union_samples,
     dtypes=lambda dtype, *_: (dtype,) * 3, scratch=of_columns,
 )  # fmt: skip
-"""The columns of its elements, and at which of them the elements of both are."""
+"""The columns of the elements of a union, and the numbers in it of the elements of both matrices."""
 
 sum_elements = declare(
     "sum_elements", SUM_ELEMENTS, sum_elements_array, sparse_products.sum_elements, sum_samples, vjp=sum_elements_vjp,
@@ -295,7 +296,7 @@ elements_of_rows = declare(
 
 
 def turned(indices: Value, starts: Value, lengths: Value, data: Value) -> tuple[Value, Value, Value, Value]:
-    """A compressed matrix, transposed: elements and pattern."""
+    """Return a compressed matrix, transposed: elements and pattern."""
     order, found = transposition(Form("csr", indices, starts, lengths))
     return gather_value(data, [order], -1, checked=False), *found.pattern
 
@@ -304,7 +305,7 @@ def product_at_vjp(
     g: Value, _: Value, x: Value, indices: Value, starts: Value, shape: Value, y: Value, others: Value,
     other_starts: Value, other_shape: Value, wanted: Value, wanted_starts: Value, *, on_error: str,
 ) -> tuple[Value | None, ...]:  # fmt: skip
-    """Of C = X Y the cotangents are G Y' and X' G, at the elements of X and of Y."""
+    """Return the cotangents of C = X Y: G Y' and X' G, at the elements of X and of Y."""
     lengths = lengths_of(shape.shape[-2], other_shape.shape[-1])
     of_x = product_at(g, wanted, wanted_starts, lengths, *turned(others, other_starts, other_shape, y), indices, starts)
     of_y = product_at(*turned(indices, starts, shape, x), g, wanted, wanted_starts, lengths, others, other_starts)
@@ -320,7 +321,8 @@ product_at = declare(
 
 
 def product_elements_vjp(given: Any, _: Value, *operands: Value, on_error: str) -> tuple[Value | None, ...]:
-    """Those of the product's elements, at the places that it was found to have."""
+    """Return the cotangents of the factors, from those of the product's elements, at the places that the product
+    has."""
     factors = (*operands[1:4], *operands[5:8])
     indices = product_elements.bind(*operands, on_error=on_error, result=1)
     starts = product_starts.bind(*factors, on_error=on_error)
@@ -340,7 +342,8 @@ def lengths_of(rows: Extent, columns: Extent) -> Value:
 
 
 def counted_starts(starts: Value, dtype: np.dtype) -> tuple[Value, Value]:
-    """Where rows begin, with integers of a dtype, which must hold their number, and an array of as many elements."""
+    """Return the beginnings of rows as integers of a dtype, which must hold the number of elements, and an array of as
+    many elements."""
     count = starts[-1]
     text = f"a sparse result has more elements than {dtype} counts: give operands with indices of int64"
     shapes.require(registry["less_equal"](count, int(np.iinfo(dtype).max)), text, ValueError)
@@ -349,7 +352,7 @@ def counted_starts(starts: Value, dtype: np.dtype) -> tuple[Value, Value]:
 
 
 def product(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, Form]:
-    """The product of two matrices that are compressed by rows."""
+    """Return the product of two matrices that are compressed by rows."""
     (rows, inner), (own, columns) = form.shape, others.shape
     signature = f"(n,k={shapes.resolve(inner)}),(k={shapes.resolve(own)},m)->(n,m)"
     shapes.require_same(own, inner, f"matmul: dimension mismatch with signature {signature}", ValueError)
@@ -363,8 +366,8 @@ def product(data: Value, form: Form, other: Value, others: Form) -> tuple[Value,
 
 
 def counted_union(form: Form, others: Form) -> tuple[tuple[Value, ...], Value, Value]:
-    """Two patterns of one format as operands, where rows begin that have elements where one of them has, and an array
-    of as many elements."""
+    """Return the operands of two patterns of one format, the beginnings of rows that have elements where one of them
+    has, and an array of as many elements."""
     for axis, (own, its) in enumerate(zip(form.shape, others.shape, strict=True)):
         shapes.require_same(own, its, f"inconsistent shapes: axis {axis} of two sparse arrays", ValueError)
     first, second = alike(form.first, others.first)
@@ -373,7 +376,7 @@ def counted_union(form: Form, others: Form) -> tuple[tuple[Value, ...], Value, V
 
 
 def together(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, Value, Form]:
-    """The elements of two matrices at the places where one of them has any, and these places."""
+    """Return the elements of two matrices at the places where one of them has any, and these places."""
     terms, starts, room = counted_union(form, others)
     found: Any = union_places(*terms, room)
     indices, *places = found
@@ -383,7 +386,7 @@ def together(data: Value, form: Form, other: Value, others: Form) -> tuple[Value
 
 
 def total(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, Form]:
-    """The sum of two matrices of one format."""
+    """Return the sum of two matrices of one format."""
     terms, starts, room = counted_union(form, others)
     found: Any = sum_elements(*alike(data, other), *terms, room)
     elements, indices = found
@@ -391,7 +394,7 @@ def total(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, F
 
 
 def chosen_rows(data: Value, form: Form, rows: Value) -> tuple[Value, Form]:
-    """Some rows of a matrix that is compressed by rows, or some columns of one that is compressed by columns."""
+    """Return some rows of a matrix that is compressed by rows, or some columns of one that is compressed by columns."""
     counts = gather_value(form.second[1:] - form.second[:-1], [rows], -1, checked=False)
     ends = registry["cumsum"](convert(counts, INT64))
     starts = registry["concatenate"]([filled(number_as(0, INT64), (1,)), ends])
@@ -402,14 +405,14 @@ def chosen_rows(data: Value, form: Form, rows: Value) -> tuple[Value, Form]:
 
 
 def element(data: Value, form: Form, row: Value, column: Value) -> Value:
-    """The element at one place."""
+    """Return the element at one place."""
     rows, columns = form.coordinates
     here = registry["logical_and"](registry["equal"](rows, row), registry["equal"](columns, column))
     return registry["sum"](registry["where"](here, data, number_as(0, data.dtype)), dtype=data.dtype)
 
 
 def extreme(data: Value, form: Form, *, name: str) -> Value:
-    """The largest or smallest element. Where there is none is a zero."""
+    """Return the largest or smallest element. A place without an element counts as zero."""
     rows, columns = form.shape
     size = shapes.multiply(rows, columns)
     shapes.require(shapes.compare("greater", size, 0), "zero-size array to reduction operation", ValueError)

@@ -50,12 +50,13 @@ k1e = kernel(
 )
 
 jve = of_order("jve", lambda y, v, x: 0.5 * (jve(v - 1, x) - jve(v + 1, x)))
-"""[10.6.1]; of real numbers it is not scaled."""
+"""The scaled Bessel function of the first kind, which is not scaled for real numbers. [10.6.1]"""
 
 
 def second_slope(op: Callable[[Value, Value], Value], y: Value, v: Value, x: Value) -> Value:
-    """By the number, of a function Y of an order and a number. [10.6.1]; at 0 it is infinite, as a power or the
-    logarithm of the number is, whose derivatives have its sign and the opposite one by turns. [10.7.3], [10.7.4]"""
+    """Return the derivative by the number of a function Y of an order and a number. [10.6.1] At 0 it is infinite, as
+    are a power and the logarithm of the number, whose derivatives have their sign and the opposite one by turns.
+    [10.7.3], [10.7.4]"""
 
     def function(x: Value) -> Value:
         return op(v, x)
@@ -70,14 +71,14 @@ def second_slope(op: Callable[[Value, Value], Value], y: Value, v: Value, x: Val
 
 
 def second_kind(name: str, **properties: Any) -> Op:
-    """Declare such a function."""
+    """Declare a function of the second kind, of an order and a number."""
     op = of_order(name, lambda y, v, x: second_slope(op, y, v, x), **properties)
     return op
 
 
 yv = second_kind("yv")
 yve = second_kind("yve")
-"""Of real numbers it is not scaled."""
+"""The scaled Bessel function of the second kind, which is not scaled for real numbers."""
 yn = second_kind("yn", whole=(0,))
 kv = of_order("kv", lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x)))
 """[10.29.1]"""
@@ -107,8 +108,9 @@ STRUVE_TERMS = 7
 
 
 def struve_slope(sign: int, function: Callable[[Value, Value], Value], v: Value, x: Value) -> Value:
-    """[11.4.24], [11.4.26]. Near 0, where functions of lower orders are infinite and cancel, the series [11.2.1] term
-    by term: each has a reciprocal gamma function that is a multiple of the next one's."""
+    """Return the derivative of a Struve function. [11.4.24], [11.4.26] Near 0, where functions of lower orders are
+    infinite and cancel, it is the series [11.2.1] term by term: each has a reciprocal gamma function that is a multiple
+    of the next one's."""
     is_near = less(absolute(x), NEAR)
     away, half = where(is_near, 1.0, x), 0.5 * where(is_near, x, 0.0)
     reciprocal, series = rgamma(v + (STRUVE_TERMS + 0.5)), as_value(0.0)
@@ -128,8 +130,8 @@ modstruve = of_order("modstruve", lambda y, v, x: struve_slope(1, modstruve, v, 
 
 
 def kelvin_terms(first: int) -> list[float]:
-    """16 terms of a derivative of Kelvin's functions per the number: ber has every fourth power, bei those between.
-    [10.65.1]"""
+    """Return 16 terms of a derivative of Kelvin's functions per the number: ber has every fourth power, bei those
+    between. [10.65.1]"""
     found = [0.0] * 16
     for m in range(first, 18, 4):
         found[m - 2] = (-1) ** (m // 4) * m / (2.0**m * math.factorial(m // 2) ** 2)
@@ -137,7 +139,7 @@ def kelvin_terms(first: int) -> list[float]:
 
 
 def kelvin_function(name: str, slope: Callable[[Value, Value], Value]) -> Op:
-    """SciPy's functions are off by up to ten units of 1; ours are measured with mpmath."""
+    """Declare one of Kelvin's functions. SciPy's are off by up to ten units of 1; these are measured with mpmath."""
     return kernel(name, [POSITIVE], slope, emit=getattr(kelvin, name), cost=100, ulp=32, scale=1)
 
 
@@ -176,7 +178,7 @@ airye = kernels(
         [lambda ys, x: x * ys[2] - root(x) * ys[3]],
     ],
 )
-"""Scaled by the exponential of 2/3 x**1.5, and of its negative."""
+"""The Airy functions, scaled by the exponential of 2/3 x**1.5, and of its negative."""
 
 wright_bessel = kernel(
     "wright_bessel",

@@ -23,7 +23,7 @@ from numbagraph.ops.special.shifted_t import scaled_moment
 
 
 def of_boost(name: str, operands: Sequence[Domain], *slopes: Slope, cost: float = 60) -> Op:
-    """Declare a function. What has no derivative by counts, is the same between two of them."""
+    """Declare a function of Boost's. A function without a derivative by a count does not change between two counts."""
     return kernel(name, operands, *slopes, path=f"scipy.special._ufuncs:_{name}", emit=libm.boost(name), cost=cost)
 
 
@@ -42,7 +42,7 @@ nbinom_sf = of_boost(
 
 
 def quantile(name: str, counts: Domain) -> Op:
-    """Declare a quantile, which is the same between two jumps: tests draw probabilities beside them."""
+    """Declare a quantile, which is constant between two jumps: tests draw probabilities between them."""
     return of_boost(name, [(0.36, 0.42), counts, (0.5, 0.52)], None, None, None, cost=200)
 
 
@@ -51,7 +51,7 @@ nbinom_ppf, nbinom_isf = (quantile(name, range(3, 4)) for name in ("nbinom_ppf",
 
 
 def hypergeometric(name: str) -> Op:
-    """Declare a function of counts alone: what is drawn of the good ones, these, the draws and all."""
+    """Declare a function of counts alone: the good ones among those drawn, all good ones, the draws, and all."""
     return of_boost(name, [range(1, 5), range(7, 8), range(11, 13), range(20, 21)], None, None, None, None, cost=200)
 
 

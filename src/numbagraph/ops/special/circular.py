@@ -41,7 +41,7 @@ def reference(formula: Formula) -> Callable[[Any, Any], Any]:
 
 
 def declare(name: str, formula: Formula, emit: Emit, slopes: Callable[[Value, Value], Sequence[Any]]) -> Op:
-    """A function of a concentration, and an angle between -pi and pi, and its derivatives by them."""
+    """Declare a function of a concentration, and an angle between -pi and pi, with its derivatives by them."""
 
     def vjp(g: Value, y: Value, kappa: Value, x: Value) -> tuple[Any, ...]:
         return tuple(each if isinstance(each, Unsupported) else g * each for each in slopes(kappa, x))
@@ -81,4 +81,4 @@ von_mises_slope = declare(
     von_mises.emit_slope,
     lambda kappa, x: (BY_PARAMETER, (cos(x) - mean_cosine(kappa)) * density(kappa, x)),
 )
-"""Its derivative by the concentration."""
+"""The derivative of the distribution function by the concentration."""

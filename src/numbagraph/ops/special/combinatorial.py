@@ -27,7 +27,7 @@ def refuse_exact(name: str, exact: Any) -> None:
 
 
 def counting_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Whole numbers and others, also where there is nothing to count."""
+    """Return whole numbers and others, also such that there is nothing to count."""
     if dtype != FLOAT64:  # the dtypes of SciPy's results depend on the numbers otherwise
         return []
     many, few = (draw(rng, dtype, shape, domain) for shape, domain in (((3, 4), (4.0, 9.0)), ((4,), (0.1, 3.0))))
@@ -69,7 +69,7 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Value:
     ulp=64,
 )
 def multigammaln(a: Any, d: Any) -> Value:
-    """The sum of logarithms of gammas. [DLMF 35.3.4]"""
+    """Return the sum of logarithms of gammas. [DLMF 35.3.4]"""
     if np.ndim(d) or int(d) != d:
         raise ValueError("d should be a positive integer (dimension)")
     value, count = convert(as_strong(a), FLOAT64), int(d)

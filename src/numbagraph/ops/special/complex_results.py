@@ -35,11 +35,12 @@ def kelvin(x: Any) -> tuple[Value, ...]:
 POSITIVE = (0.5, 5.0)
 
 FAR = 6.5
-"""From where the asymptotic series of the auxiliary functions have all digits."""
+"""The number from which on the asymptotic series of the auxiliary functions have all digits."""
 
 
 def in_fourths(first: int) -> list[float]:
-    """14 terms of an auxiliary function: of the asymptotic series' terms every second one, from ``first``. [7.12.2]"""
+    """Return 14 terms of an auxiliary function: every second term of the asymptotic series, from ``first`` on.
+    [7.12.2]"""
     return [(-1) ** k * math.prod(range(1, 4 * k + 2 * first, 2)) / 2 ** (2 * k + first) for k in range(14)]
 
 
@@ -70,8 +71,8 @@ hankel_y = part_of_hankel(1, "hankel_y", "yv", lambda y, v, x: second_slope(hank
 
 
 def hankel(order: Any, x: Any, sign: float, *, scaled: bool) -> Value:
-    """Of real numbers; negative ones are on the upper side of the cut. NaN at 0 and infinities, as SciPy's. [10.4.3,
-    10.11.1 to 10.11.5]"""
+    """Return a Hankel function of real numbers; negative ones are on the upper side of the cut. It is NaN at 0 and
+    infinities, as SciPy's. [10.4.3, 10.11.1 to 10.11.5]"""
     given = promote(hankel_dtypes, (as_value(order), as_value(x)))
     v, number = (convert(each, FLOAT64) for each in given)
     size = absolute(number)
@@ -91,7 +92,7 @@ def hankel(order: Any, x: Any, sign: float, *, scaled: bool) -> Value:
 
 
 def hankel_dtypes(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
-    """Of the order and the number, which SciPy makes complex, and of the result."""
+    """Return the dtypes of the order, of the number, which SciPy makes complex, and of the result."""
     of_order = load("scipy.special:hankel1").resolve_dtypes((*kinds, None))[0]
     return of_order, of_order, of_order
 
@@ -125,12 +126,13 @@ def wofz(z: Any) -> Value:
 
 
 def loop_dtypes(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
-    """Of the operand and of a result."""
+    """Return the dtypes of the operand and of a result."""
     return load("scipy.special:modfresnelp").resolve_dtypes((*kinds, None, None))[:2]
 
 
 def modified_fresnel(x: Any, sign: float) -> tuple[Value, Value]:
-    """The integral of ``exp(sign * 1j * t**2)`` from ``x`` to infinity, and what it is beside its oscillation. [7.2.6]
+    """Return the integral of ``exp(sign * 1j * t**2)`` from ``x`` to infinity, and its factor beside the oscillation.
+    [7.2.6]
 
     Up to `FAR` they are made of Fresnel's integrals, and beyond of the auxiliary functions [7.5.3, 7.5.4]. An
     integral up to an infinite number is its limit, as is one whose phase overflows.

@@ -19,11 +19,11 @@ Cotangents = tuple[Value | None, ...]
 
 ONE = as_value(1.0)
 NEARLY_INFINITE = 1e30
-"""The exponential of its negative is 0, and a power of it has a logarithm that is no larger."""
+"""A number for which the exponential of the negative is 0, while a power of it has a logarithm that is no larger."""
 
 
 def times(factor: Value, value: Value) -> Value:
-    """A product that is 0 where the factor is, also where the value is infinite."""
+    """Return a product that is 0 where the factor is, also where the value is infinite."""
     is_zero = equal(factor, 0.0)
     return where(is_zero, 0.0, where(is_zero, 1.0, factor) * value)
 
@@ -113,7 +113,8 @@ def reciprocal_density(
     by_parameters: Callable[..., Sequence[Value]],
     falls_by_parameters: Callable[..., Sequence[Value]],
 ) -> Callable[..., Value]:
-    """``1 / density``. By its number, its logarithm has the derivative ``falls``, and that has ``bends``."""
+    """Return ``1 / density`` as a function. The derivative of its logarithm by the number is ``falls``, and the
+    derivative of that is ``bends``."""
 
     def slope(*at: Value) -> Value:
         return _slope.bind(1 / density(*at), *at)
@@ -158,6 +159,6 @@ per_beta_density = reciprocal_density(
 
 
 def times_slope(value: Value, slope: Value) -> Value:
-    """A product that is 0 where ``value`` is: at the edges of the domain, where the slope is infinite."""
+    """Return a product that is 0 where ``value`` is: at the edges of the domain, where the slope is infinite."""
     is_zero = equal(value, 0.0)
     return where(is_zero, 0.0, value * where(is_zero, 1.0, slope))

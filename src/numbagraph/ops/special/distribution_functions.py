@@ -61,9 +61,9 @@ def inverse(
 ) -> Op:
     """Declare the inverse of a function by one of its operands.
 
-    ``solved`` is the position of that one among the function's operands, ``probability`` that of the function's value
-    among the inverse's: the others are in the same order. ``factor`` is -1 for a complement. ``clipped`` says that
-    results below 0 are 0. Where a result is 0, of a probability of 0, it is that for all parameters.
+    ``solved`` is the position of that operand among the function's operands, ``probability`` that of the function's
+    value among the inverse's operands: the others are in the same order. ``factor`` is -1 for a complement. ``clipped``
+    says that results below 0 become 0. Where a result is 0, for a probability of 0, it is 0 for all parameters.
     """
 
     def slope(number: int) -> Slope:
@@ -134,7 +134,8 @@ def beta_distribution(a: Value, b: Value, x: Value) -> Sequence[Value]:
 
 
 def f_distribution(m: Value, n: Value, x: Value) -> Sequence[Value]:
-    """By the share of the smaller of two terms: that of the other one rounds to 1, and is its complement."""
+    """Return the derivatives of the F distribution, computed from the share of the smaller of two terms: that of the
+    other one rounds to 1, and is its complement."""
     total, turned = n + m * x, less(n, m * x)
     first, second = where(turned, n, m), where(turned, m, n)
     by_first, by_second, density = beta_distribution(0.5 * first, 0.5 * second, where(turned, n, m * x) / total)
@@ -144,7 +145,8 @@ def f_distribution(m: Value, n: Value, x: Value) -> Sequence[Value]:
 
 
 def student(v: Value, t: Value) -> Sequence[Value]:
-    """By the degrees of freedom, an odd function of the number; and the density."""
+    """Return the derivative of Student's distribution by the degrees of freedom, an odd function of the number, and the
+    density."""
     square, is_zero = t * t, equal(t, 0.0)
 
     def by_freedom(w: Value) -> Value:
@@ -231,13 +233,13 @@ nrdtrisd = kernel(
 
 
 def non_central_slope(y: Value, x: Value, v: Value, nc: Value) -> Value:
-    """By the non-centrality: a difference of distributions of other degrees of freedom."""
+    """Return the derivative by the non-centrality: a difference of distributions of other degrees of freedom."""
     return 0.5 * (chndtr(x, v + 2, nc) - y)
 
 
 def non_central_density(x: Value, v: Value, nc: Value) -> Value:
-    """By the scaled Bessel function, which does not overflow; central where there is no such number.
-    [R. J. Muirhead, Aspects of Multivariate Statistical Theory (1982), theorem 1.3.4]"""
+    """Return the density by the scaled Bessel function, which does not overflow; the central density where the
+    non-centrality is 0. [R. J. Muirhead, Aspects of Multivariate Statistical Theory (1982), theorem 1.3.4]"""
     central, outside = equal(nc, 0.0), less(x, 0.0)
     inner, number = where(central, 1.0, nc), where(outside, 1.0, x)
     apart = sqrt(number) - sqrt(inner)
@@ -265,12 +267,13 @@ chndtrinc = kernel("chndtrinc", [(2.0, 3.0), (1.0, 1.5), (0.05, 0.2)])
 
 
 def ratio_slope(y: Value, dfn: Value, dfd: Value, nc: Value, f: Value) -> Value:
-    """By the non-centrality, as `non_central_slope`."""
+    """Return the derivative by the non-centrality, as `non_central_slope`."""
     return 0.5 * (ncfdtr(dfn + 2, dfd, nc, f * dfn / (dfn + 2)) - y)
 
 
 def ratio_density(f: Value, dfn: Value, dfd: Value, nc: Value) -> Value:
-    """Boost's is zero at zero, and has no value at infinity."""
+    """Return the density, with its limits at zero and infinity: Boost's function is zero at zero, and has no value at
+    infinity."""
     at_zero, at_end = equal(f, 0.0), equal(f, math.inf)
     first = where(less(dfn, 2.0), math.inf, where(equal(dfn, 2.0), exp(-0.5 * nc), 0.0))
     inside = registry["ncf_pdf"](where(at_zero | at_end, 1.0, f), dfn, dfd, nc)

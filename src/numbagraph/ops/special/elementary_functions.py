@@ -69,13 +69,14 @@ plus_one_logarithm = kernel(
 )
 
 SLOPE_OF_EXPREL = [(k + 1) / math.factorial(k + 2) for k in range(18)]
-"""Factors of its series, as many as give it all digits below 1."""
+"""Factors of the series of the slope of `exprel`, as many as give it all digits below 1."""
 NO_MORE = -1000.0
 """An exponent whose exponential is 0."""
 
 
 def exprel_slope(x: Value, root: Value | float, share: Value) -> Value:
-    """The derivative of `exprel`, M(2, 3, x) / 2, times a square: that of ``root``, which is ``x / share``. [13.2.2]
+    """Return the derivative of `exprel`, M(2, 3, x) / 2, times a square: that of ``root``, which is ``x / share``.
+    [13.2.2]
 
     SciPy's M(a, b, x) does not return for large numbers.
     """
@@ -125,12 +126,13 @@ radian = kernel(
 
 
 def transformed_by_power(lmbda: Value, logarithm: Value) -> Value:
-    """The derivative of ``(exp(t) - 1) / lmbda``, with ``t = lmbda * logarithm``, by ``lmbda``."""
+    """Return the derivative of ``(exp(t) - 1) / lmbda``, with ``t = lmbda * logarithm``, by ``lmbda``."""
     return exprel_slope(lmbda * logarithm, logarithm, lmbda)
 
 
 OF_EXPONENTS = 1024
-"""By how much results of SciPy may be off where they are exponentials of large numbers, which it rounds."""
+"""The error of SciPy's results, in units in the last place, where they are exponentials of large numbers, which it
+rounds."""
 
 boxcox = kernel(
     "boxcox",
@@ -169,13 +171,14 @@ inv_boxcox1p = kernel(
 
 
 def length(delta: Value, r: Value) -> Value:
-    """Of both as a vector; there is no direction where it is 0, and no slope."""
+    """Return the length of both operands as a vector, and 1 where it is 0: a zero vector has no direction, and no
+    slope."""
     found = hypot(delta, r)
     return where(equal(found, 0.0), 1.0, found)
 
 
 def pseudo_huber_slope(delta: Value, r: Value) -> Value:
-    """By the first operand, without a difference of the length and that."""
+    """Return the derivative by the first operand, without a difference of the length and that operand."""
     h = length(delta, r)
     share = r / (h + delta)
     return share * share * r * (r / h)
@@ -196,12 +199,13 @@ pseudo_huber = kernel(
 
 
 def is_pole(x: Value) -> Value:
-    """Whether gamma has a pole there: the zeros of its reciprocal."""
+    """Return whether gamma has a pole at a number, that is, its reciprocal is 0."""
     return (x <= 0) & equal(x, floor(x))
 
 
 def rgamma_slope(y: Value, x: Value) -> Value:
-    """[5.2.2], and on the left its reflection, which has no poles. [5.5.3]"""
+    """Return the derivative of the reciprocal gamma function: [5.2.2], and on the left its reflection, which has no
+    poles. [5.5.3]"""
     left = x < 0.5
     reflected = where(left, 1 - x, 1.0)
     turns = where(left, x - rint(x), 0.0)
@@ -215,8 +219,9 @@ gammasgn = kernel("gammasgn", [NUMBERS], None, emit=emitters.gammasgn)
 
 
 def betaln_slope(a: Value, b: Value) -> Value:
-    """By the first operand. [5.12.1]; where gamma has poles at it and at the sum, both are reflected [5.5.4]. Where it
-    has them at the other operand and at the sum, there is no slope: beside, the function is infinite."""
+    """Return the derivative by the first operand. [5.12.1] Where gamma has poles at it and at the sum, both are
+    reflected [5.5.4]. Where gamma has poles at the other operand and at the sum, there is no slope: the function is
+    infinite beside such a point."""
     both, jumps = is_pole(a) & is_pole(a + b), is_pole(b) & is_pole(a + b)
     total = differentiated_as(a + b, a + where(both, where(both, b, 1.0) * math.nan, b))
     slope = digamma(where(both, 1 - a, a)) - digamma(where(both, 1 - total, total))
@@ -224,7 +229,8 @@ def betaln_slope(a: Value, b: Value) -> Value:
 
 
 def beta_slope(y: Value, a: Value, b: Value) -> Value:
-    """By the first operand. Where gamma has a pole at the sum alone, the reciprocal of that is a factor, which is 0."""
+    """Return the derivative by the first operand. Where gamma has a pole at the sum alone, the reciprocal of that is a
+    factor, which is 0."""
     vanishes = is_pole(a + b) & ~is_pole(a) & ~is_pole(b)
     one, other = where(vanishes, a, 1.0), where(vanishes, b, 1.0)
     zero, product = rgamma(one + other), gamma(one) * gamma(other)
@@ -245,7 +251,7 @@ def stirling_rest(x: Any) -> Any:
 
 
 def betaln_in_jax(a: Any, b: Any) -> Any:
-    """JAX's own has seven digits where the larger operand is about 10."""
+    """Compute `betaln` in JAX, whose own function has only seven digits where the larger operand is about 10."""
     gammaln, numpy = load("jax.scipy.special:gammaln"), load("jax:numpy")
     small, large = numpy.minimum(a, b), numpy.maximum(a, b)
     unequal = (small > 0) & (large >= 10.0) & (large < math.inf)
@@ -288,8 +294,9 @@ betaln = kernel(
 
 
 def poch_slopes(y: Value, z: Value, m: Value) -> tuple[Value, Value]:
-    """[5.2.5]. Where gamma has a pole at the first operand, the reciprocal of that is a factor, which is 0; where it
-    has one at the sum, too, both are reflected, and there is no slope by the other operand."""
+    """Return the derivatives of `poch`. [5.2.5] Where gamma has a pole at the first operand, the reciprocal of that is
+    a factor, which is 0; where it has one at the sum, too, both are reflected, and there is no slope by the other
+    operand."""
     pole, both = is_pole(z), is_pole(z) & is_pole(z + m)
     single = pole & ~both
     at, numerator = where(single, z, 1.0), gamma(where(single, z + m, 1.0))
@@ -309,7 +316,8 @@ poch = kernel(
 
 
 def binom_slopes(y: Value, n: Value, k: Value) -> tuple[Value, Value]:
-    """[1.2.6]. Where gamma has a pole in the denominator, the reciprocal of that is a factor, which is 0."""
+    """Return the derivatives of `binom`. [1.2.6] Where gamma has a pole in the denominator, the reciprocal of that is a
+    factor, which is 0."""
     first, second = k + 1, n - k + 1
     at_first, at_second = is_pole(first), is_pole(second)
     pole = at_first | at_second
@@ -338,7 +346,8 @@ voigt_profile = kernel("voigt_profile", [NUMBERS, POSITIVE, POSITIVE])
 
 
 def tukey_density(y: Value, x: Value, p: Value) -> Value:
-    """The reciprocal of the slope of the quantiles, ``(F**p - (1 - F)**p) / p``; outside of the support it is 0."""
+    """Return the reciprocal of the slope of the quantiles, ``(F**p - (1 - F)**p) / p``; outside of the support it is
+    0."""
     inside = (y > 0) & (y < 1)
     known = where(inside, y, 0.5)
     return where(inside, 1 / (power(known, p - 1) + power(1 - known, p - 1)), 0.0)

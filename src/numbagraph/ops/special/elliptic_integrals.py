@@ -24,16 +24,16 @@ POSITIVE = (0.3, 3.0)
 
 
 TERMS = [math.pi / 2 * n * (math.comb(2 * n, n) / 4**n) ** 2 for n in range(1, 17)]
-"""Of the derivative of the first complete integral, by powers of the parameter. [19.5.1]"""
+"""Terms of the derivative of the first complete integral, by powers of the parameter. [19.5.1]"""
 
 
 def ellipk_slope(k: Value, m: Value, rest: Value) -> Value:
-    """Of a parameter and what is left of it to 1. [19.4.1]"""
+    """Return the derivative of `ellipk`, of a parameter and 1 less the parameter. [19.4.1]"""
     return near_zero(m, TERMS, lambda away: (ellipe(m) - rest * k) / (2 * away * rest))
 
 
 def ellipe_slope(e: Value, m: Value) -> Value:
-    """[19.4.2], [19.5.2]"""
+    """Return the derivative of the second complete integral. [19.4.2], [19.5.2]"""
     terms = [-each / (2 * n + 1) for n, each in enumerate(TERMS)]
     return near_zero(m, terms, lambda away: (e - ellipk(m)) / (2 * away))
 
@@ -59,7 +59,7 @@ ellipe = kernel(
     emit=formulas.ellipe,
     ulp=4,
 )
-"""Near 1 like the logarithm of what is left. [19.12.1], [19.12.2]"""
+"""The second complete integral. Near 1 it behaves like the logarithm of 1 less the parameter. [19.12.1], [19.12.2]"""
 
 
 def delta(phi: Value, m: Value) -> Value:
@@ -67,8 +67,8 @@ def delta(phi: Value, m: Value) -> Value:
 
 
 def powers_of_sines(phi: Value) -> list[Value]:
-    """Of the derivative of the first incomplete integral, by powers of the parameter: integrals of the even powers of
-    the sine, each by parts from the one before. [19.5.1]"""
+    """Return terms of the derivative of the first incomplete integral, by powers of the parameter: integrals of the
+    even powers of the sine, each by parts from the one before. [19.5.1]"""
     sine, square = sin(phi), sin(phi) * sin(phi)
     edge, integral, found = sine * cos(phi), phi, []
     for n in range(1, 17):
@@ -79,7 +79,7 @@ def powers_of_sines(phi: Value) -> list[Value]:
 
 
 def ellipkinc_slope(f: Value, phi: Value, m: Value) -> Value:
-    """By the parameter. [19.4.5]"""
+    """Return the derivative of the first incomplete integral by the parameter. [19.4.5]"""
 
     def quotient(away: Value) -> Value:
         first = (ellipeinc(phi, m) - (1 - m) * f) / (2 * away * (1 - m))
@@ -89,7 +89,7 @@ def ellipkinc_slope(f: Value, phi: Value, m: Value) -> Value:
 
 
 def ellipeinc_slope(e: Value, phi: Value, m: Value) -> Value:
-    """By the parameter. [19.4.6], [19.5.2]"""
+    """Return the derivative of the second incomplete integral by the parameter. [19.4.6], [19.5.2]"""
     terms = [-each / (2 * n - 1) for n, each in enumerate(powers_of_sines(phi), 1)]
     return near_zero(m, terms, lambda away: (e - ellipkinc(phi, m)) / (2 * away))
 
@@ -113,7 +113,8 @@ ellipeinc = kernel(
 
 
 def amplitude_slope(ys: tuple[Value, ...], u: Value, m: Value) -> Value:
-    """The derivative of the amplitude by the parameter: that of its inverse, an integral of the first kind."""
+    """Return the derivative of the amplitude by the parameter, from that of its inverse, an integral of the first
+    kind."""
     return -ys[2] * ellipkinc_slope(u, ys[3], m)
 
 
@@ -137,12 +138,13 @@ ellipj = kernels(
 # ---- Carlson's symmetric integrals ----
 
 DUPLICATIONS = 5
-"""Each brings operands nearer to each other by a factor of 4, and what is left of a series of five terms by 4**8."""
+"""The number of duplications. Each brings operands nearer to each other by a factor of 4, and reduces the rest of a
+series of five terms by 4**8."""
 
 
 def elliprc_slope(a: Value, b: Value, difference: Value, factor: Value | float) -> Value:
-    """By the first operand, times a factor, which ``difference`` has, too: between the integral and its value at equal
-    operands. A principal value where the second operand is negative. [19.2.18]"""
+    """Return the derivative by the first operand, times a factor, which is also in ``difference``, the integral less
+    its value at equal operands. It is a principal value where the second operand is negative. [19.2.18]"""
     apart = 1 - a / b
     is_near = less(absolute(apart), NEAR)
     positive = where(less(b, 0), 1.0, b)
@@ -174,12 +176,13 @@ elliprf = kernel(
 
 
 SERIES = [(-1) ** n / (2 * n + 1) for n in range(1, 17)]
-"""Of ``(elliprc(1, 1 + x) - 1) / x``. [19.2.14]"""
+"""Terms of ``(elliprc(1, 1 + x) - 1) / x``. [19.2.14]"""
 
 
 def slope_of_near(a: Value, b: Value, c: Value, p: Value) -> Value:
-    """The difference of `elliprj` and of its value with ``p = a``, per that of ``p`` and ``a``, where that is small: by
-    duplication [19.26.18], whose terms are divided by it, and a series for the rest [19.19.7]."""
+    """Return the difference of `elliprj` and of its value with ``p = a``, divided by the difference of ``p`` and ``a``,
+    where that is small: by duplication [19.26.18], whose terms are divided by it, and a series for the rest
+    [19.19.7]."""
     total: Value | float = 0.0
     for step in range(DUPLICATIONS):
         roots = sqrt(a), sqrt(b), sqrt(c)
@@ -201,30 +204,30 @@ def slope_of_near(a: Value, b: Value, c: Value, p: Value) -> Value:
 
 
 def elliprj_slope(y: Value, a: Value, b: Value, c: Value, p: Value) -> Value:
-    """By the first operand: of the integrand's two fractions, parts. [19.16.2], [19.18.4]"""
+    """Return the derivative by the first operand, by partial fractions of the integrand. [19.16.2], [19.18.4]"""
     is_near = less(absolute(a - p), 0.1 * p)
     near = slope_of_near(*(where(is_near, each, 1.0) for each in (a, b, c, p)))
     return 0.5 * where(is_near, near, (elliprd(b, c, a) - y) / where(is_near, 1.0, a - p))
 
 
 def elliprd_slope(y: Value, a: Value, b: Value, c: Value) -> Value:
-    """By the first operand: `elliprd` has its last operand twice."""
+    """Return the derivative by the first operand: `elliprd` is `elliprj` with its last operand twice."""
     return elliprj_slope(y, a, b, c, c)
 
 
 def share(slope: Value, a: Value) -> Value:
-    """An operand times a slope by it, which grows like the reciprocal of its root."""
+    """Return an operand times a slope by it, which grows like the reciprocal of its root."""
     return differentiated_as(where(equal(a, 0), 0.0, a * where(equal(a, 0), 1.0, slope)), a * slope)
 
 
 def elliprj_slope_by_last(y: Value, a: Value, b: Value, c: Value, p: Value) -> Value:
-    """By homogeneity. [19.18.11]"""
+    """Return the derivative by the last operand, by homogeneity. [19.18.11]"""
     first, second = share(elliprj_slope(y, a, b, c, p), a), share(elliprj_slope(y, b, a, c, p), b)
     return -(1.5 * y + first + second + share(elliprj_slope(y, c, a, b, p), c)) / p
 
 
 def elliprd_slope_by_last(y: Value, a: Value, b: Value, c: Value) -> Value:
-    """By homogeneity. [19.18.11]"""
+    """Return the derivative by the last operand, by homogeneity. [19.18.11]"""
     first, second = share(elliprd_slope(y, a, b, c), a), share(elliprd_slope(y, b, a, c), b)
     return -(1.5 * y + first + second) / c
 
@@ -259,7 +262,8 @@ elliprj = kernel(
 
 
 def mean_slope(y: Value, a: Value, b: Value) -> Value:
-    """By the first operand: the mean is ``pi / 4 * (a + b) / K(m)``. [19.8.5]
+    """Return the derivative of the arithmetic-geometric mean by the first operand: the mean is ``pi / 4 * (a + b) /
+    K(m)``. [19.8.5]
 
     Where an operand is 0, the integral is infinite and the mean 0, whatever the other operand is: its slope is 0 by
     the other one, and infinite by the one that is 0.

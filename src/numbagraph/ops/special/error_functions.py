@@ -31,7 +31,8 @@ POSITIVE = (0.1, 5.0)
 
 
 def scipy_rule(path: str) -> DtypeRule:
-    """The loop that SciPy's function would choose; for operands of one float dtype, that one, without asking SciPy."""
+    """Return the rule by which SciPy's function would choose its loop; for operands of one float dtype it is that one,
+    without a call of SciPy."""
 
     @cache
     def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
@@ -130,7 +131,8 @@ def huber_loss(delta: Number, r: Number) -> Number:
 
 
 def huber_vjp(g: Value, y: Value, delta: Value, r: Value) -> tuple[Value, Value]:
-    """At the edge of the domain, where ``delta`` is 0, the derivatives are those beside it."""
+    """Return the cotangents of Huber's loss. At the edge of the domain, where ``delta`` is 0, the derivatives are their
+    limits."""
     clipped = where(less(0, delta), maximum(minimum(r, delta), -delta), delta * sign(r))
     return g * where(equal(r, 0), 0, maximum(abs(r) - delta, 0)), g * clipped
 
@@ -187,12 +189,12 @@ log_ndtr = special(
 
 
 def inverse_mills_ratio(x: Value) -> Value:
-    """The normal density divided by its distribution function, that is, the derivative of `log_ndtr`."""
+    """Return the normal density divided by its distribution function, that is, the derivative of `log_ndtr`."""
     return _inverse_mills_ratio.bind(math.sqrt(2 / math.pi) / erfcx(x / -SQRT_2), x)
 
 
 def above_asymptote(x: Value) -> Value:
-    """By how much `inverse_mills_ratio` is larger than ``-x``: far on the left, Laplace's continued fraction."""
+    """Return the difference of `inverse_mills_ratio` and ``-x``: far on the left, by Laplace's continued fraction."""
     left = less(x, -6.0)
     t = where(left, -x, 6.0)
     fraction = t
@@ -280,7 +282,7 @@ def both_zero(a: Any, b: Any) -> Any:
 
 
 def per(a: Value, b: Value, times: int = 1) -> Value:
-    """``a / b**times``, which is 0 where ``a`` is 0, whatever ``b`` is."""
+    """Return ``a / b**times``, which is 0 where ``a`` is 0, whatever ``b`` is."""
     divisor = where(equal(a, 0.0), 1.0, b)
     return _per.bind(a / (divisor if times == 1 else divisor**times), a, b, times=times)
 
@@ -292,7 +294,8 @@ _per = with_derivative(
 
 
 def share_per(g: Value, a: Value) -> Value:
-    """``g / a``, linear in ``g``: where that is 0, nothing is divided, in whichever mode it is differentiated."""
+    """Return ``g / a``, linear in ``g``: where that is 0, there is no division, in whichever mode it is
+    differentiated."""
     return _share_per.bind(g / where(equal(g, 0.0), 1.0, a), g, a)
 
 
@@ -300,7 +303,8 @@ _share_per = with_derivative("share_per", lambda h, y, value, g, a: (None, share
 
 
 def share(g: Value, slope: Value) -> Value:
-    """``g * slope``, linear in both: where ``g`` is 0, it is 0 for a slope that is infinite like a logarithm, too."""
+    """Return ``g * slope``, linear in both: where ``g`` is 0, it is 0 for a slope that is infinite like a logarithm,
+    too."""
     return _share.bind(where(equal(g, 0.0), 0.0, g * slope), g, slope)
 
 
@@ -308,7 +312,8 @@ _share = with_derivative("share", lambda h, y, value, g, slope: (None, share(h, 
 
 
 def log_per(a: Value, b: Value) -> Value:
-    """``log(a / b)``, which is 0 where ``b`` is 0. Beside the infinite slope in ``a`` at 0, that in ``b`` is finite."""
+    """Return ``log(a / b)``, which is 0 where ``b`` is 0. Beside the infinite slope in ``a`` at 0, that in ``b`` is
+    finite."""
     zero = equal(b, 0.0)
     return _log_per.bind(where(zero, 0.0, log(a / where(zero, 1.0, b))), a, b)
 

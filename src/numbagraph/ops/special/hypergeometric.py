@@ -17,7 +17,8 @@ BY_DEGREE = Unsupported("there is no derivative by the degree of a polynomial")
 
 
 def contiguous(factor: Value, divisor: Value, slope: Value) -> Value:
-    """The derivative of a series that is 1 where a factor of all its other terms is 0, and their divisor is not."""
+    """Return ``slope``, the derivative of a series, but 0 where the series is 1: where ``factor``, a factor of all its
+    other terms, is 0, and their ``divisor`` is not."""
     return where(equal(factor, 0) & ~equal(divisor, 0), 0.0, slope)
 
 
@@ -51,7 +52,8 @@ hyperu = kernel(
 
 
 def lpmv_slope(y: Value, m: Value, v: Value, x: Value) -> Value:
-    """[14.10.5]; at poles [14.8.1], where it is infinite of order 1, and 0 of orders from 3 on."""
+    """Return the derivative of `lpmv`: [14.10.5]; at poles [14.8.1], where it is infinite for order 1, and 0 for orders
+    from 3 on."""
     none, pole = equal(v + m, 0), equal(absolute(x), 1.0)
     rest = where(none, 0.0, (v + m) * lpmv(m, where(none, v, v - 1), x))  # of a negative order it is NaN at none
     inside = (v * x * y - rest) / where(pole, 1.0, x * x - 1)
@@ -99,7 +101,8 @@ eval_gegenbauer = polynomial(
 
 
 def legendre_slope(n: Value, x: Value) -> Value:
-    """[18.9.15], of Legendre functions of negative degrees by 14.9.5: of -n - 1 and of n they are equal."""
+    """Return the derivative of Legendre functions: [18.9.15], and for negative degrees by 14.9.5: the functions of
+    degrees -n - 1 and n are equal."""
     degree = where(n < 0, -1 - n, n)
     return where(
         equal(degree, 0), 0.0, eval_jacobi(where(equal(degree, 0), 0, degree - 1), 1.0, 1.0, x) * (0.5 * (degree + 1))
@@ -113,7 +116,8 @@ eval_chebyt = polynomial("eval_chebyt", lambda n, x: eval_chebyu(n - 1, x) * n)
 
 
 def second_kind_slope(n: Value, x: Value) -> Value:
-    """[18.7.4, 18.9.19]; the function of degree -n - 2 is the negative one of n, as sines are."""
+    """Return the derivative of polynomials of the second kind: [18.7.4, 18.9.19]; the function of degree -n - 2 is the
+    negative one of n, as sines are."""
     reflected = n < -1
     degree = where(reflected, -2 - n, n)
     slope = eval_gegenbauer(where(equal(degree, 0), 0, degree - 1), 2.0, x)

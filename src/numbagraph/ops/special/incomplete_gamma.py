@@ -26,7 +26,7 @@ TWICE = Unsupported("there is no second derivative by the parameters")
 
 
 def with_parameters(*domains: tuple[float, float], parameters: int) -> Callable[..., Any]:
-    """Samples in which the parameters are integers, so that nobody asks for a second derivative by them."""
+    """Return samples in which the parameters are integers, so that tests take no second derivative by them."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         if dtype != FLOAT64:
@@ -38,7 +38,7 @@ def with_parameters(*domains: tuple[float, float], parameters: int) -> Callable[
 
 
 def repeat_on_arrays(held: Any, state: Any, goes_on: Callable[..., Any], step: Callable[..., Any]) -> list[np.ndarray]:
-    """``while goes_on(*held, *state): state = step(*held, *state)``, for each element as often as it needs."""
+    """Run ``while goes_on(*held, *state): state = step(*held, *state)``, for each element as often as it needs."""
     results = [np.array(each) for each in state]
     left = np.arange(results[0].size)
     while left.size:
@@ -51,7 +51,7 @@ def repeat_on_arrays(held: Any, state: Any, goes_on: Callable[..., Any], step: C
 
 
 def on_arrays(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula of registers as a function of arrays."""
+    """Return a formula of registers as a function of arrays."""
 
     def reference(*operands: Any) -> Any:
         digamma, gammaln = load("scipy.special:psi"), load("scipy.special:gammaln")
@@ -66,7 +66,7 @@ def on_arrays(formula: Callable[..., Any]) -> Callable[..., Any]:
 def by_parameter(name: str, formula: Callable[..., Any], emit: Emit, **properties: Any) -> Op:
     """Declare the derivative of a function by one of its parameters.
 
-    A power of large parameters is the exponential of a large number, which magnifies how that was rounded.
+    A power of large parameters is the exponential of a large number, which magnifies the rounding of that number.
     """
     return own(name, on_arrays(formula), (0.1, 0.9), emit=emit, ulp=4096, **properties)
 
@@ -77,7 +77,7 @@ PARAMETERS_AND_PROBABILITY = with_parameters((1.0, 5.0), (1.0, 5.0), (0.1, 0.9),
 
 
 def beta_density_by(a: Value, b: Value, parameter: Value, x: Value, logs: int, other_logs: int) -> Value:
-    """The derivative by ``parameter``, which is ``a`` (its power has a logarithm in its derivative) or ``b``."""
+    """Return the derivative by ``parameter``, which is ``a`` (its power has a logarithm in its derivative) or ``b``."""
     return beta_density(a, b, x, logs, other_logs) + beta_density(a, b, x) * (digamma(a + b) - digamma(parameter))
 
 
@@ -143,7 +143,7 @@ NOT_IN_JAX = Unsupported("JAX has no inverse of an incomplete function")
 
 
 def gammaincinv_vjp(g: Value, y: Value, a: Value, sign: int) -> tuple[Value, Value]:
-    """Of both inverses: the probability grows with the number, or falls."""
+    """Return the cotangents of both inverses: the probability grows with the number (``sign`` > 0), or falls."""
     slope = per_gamma_density(a, y)
     return -(g * times_slope(gammainc_by_a(a, y), slope)), g * slope if sign > 0 else -(g * slope)
 

@@ -28,16 +28,16 @@ POSITIVE = (0.1, 5.0)
 
 
 def per(x: Value, function: Callable[[Value], Value]) -> Value:
-    """Of a function that is 1 at 0, ``function(x) / x``."""
+    """Return ``function(x) / x`` of a function that is 1 at 0."""
     return at_edge(x, 0.0, lambda x: 1 / x, lambda x, y: y / x, function, function(x))
 
 
 HALVES = [1 / (4**k * math.factorial(k) ** 2) for k in range(9)]
-"""Of the modified Bessel function of order 0, by powers of the square. [10.25.2]"""
+"""Terms of the modified Bessel function of order 0, by powers of the square. [10.25.2]"""
 
 
 def between(terms: Sequence[float], first: int) -> list[float]:
-    """16 terms of a series of every second power of a number, from the one of ``first``."""
+    """Return 16 terms of a series of every second power of a number, from the one of ``first``."""
     found = [0.0] * 16
     found[first::2] = terms[: (17 - first) // 2]
     return found
@@ -67,17 +67,19 @@ def i0_per(x: Value) -> Value:
 
 
 erfi = kernel("erfi", [NUMBERS], lambda y, x: exp(x * x) * (2 / math.sqrt(math.pi)), emit=dawson.erfi, ulp=100)
-"""[7.10.1] SciPy's is off by up to 90 units in the last place near 0, as is its `dawsn`."""
+"""The imaginary error function. [7.10.1] SciPy's is off by up to 90 units in the last place near 0, as is its
+`dawsn`."""
 dawsn = kernel("dawsn", [NUMBERS], lambda y, x: 1 - 2 * x * y, emit=dawson.dawsn, ulp=100)
 """[7.10.2]"""
 expi = kernel("expi", [POSITIVE], lambda y, x: exp(x) / x, emit=exponential_integrals.expi, ulp=40)
-"""[6.2.5] SciPy's is off by up to 35 units in the last place around its root, and `exp1` by up to 10."""
+"""The exponential integral. [6.2.5] SciPy's is off by up to 35 units in the last place around its root, and `exp1` by
+up to 10."""
 exp1 = kernel("exp1", [POSITIVE], lambda y, x: -exp(-x) / x, emit=exponential_integrals.exp1, ulp=12)
 """[6.2.1]"""
 
 
 def expn_slope(y: Value, n: Value, x: Value) -> Value:
-    """[8.19.13], and for order 0 the recurrence [8.19.12]."""
+    """Return the derivative of `expn`: [8.19.13], and for order 0 the recurrence [8.19.12]."""
     first = less(n, 1)
     return -where(first, (exp(-x) + y) / x, expn(where(first, 0, n - 1), x))
 
@@ -86,7 +88,7 @@ expn = kernel("expn", [range(4), POSITIVE], BY_PARAMETER, expn_slope, whole=(0,)
 
 
 def spence_slope(y: Value, x: Value) -> Value:
-    """[25.12.2]"""
+    """Return the derivative of `spence`. [25.12.2]"""
 
     def quotient(x: Value, y: Value) -> Value:
         return near_zero(x - 1, [(-1.0) ** (n + 1) / (n + 1) for n in range(16)], lambda away: -log(x) / away)
@@ -145,11 +147,12 @@ itairy = kernels(
 """[9.10]: integrals from 0 of Ai, Bi, and of both of the opposite number."""
 
 KOLMOGOROV_ENDS = 0.04, 0.82
-"""Up to the first number the function is 1, and up to the second one the other series, by Jacobi's identity."""
+"""Two numbers: up to the first the function is 1, and up to the second the series that follows by Jacobi's identity
+counts."""
 
 
 def kolmogorov_slope(x: Value) -> Value:
-    """Term by term, of the series that ends sooner. [20.2.3, 20.7.32]"""
+    """Return the derivative, term by term, of the series that ends sooner. [20.2.3, 20.7.32]"""
     first, second = KOLMOGOROV_ENDS
     flat, low = x <= first, x < second
     inner, outer = where(low & ~flat, x, 1.0), where(low, 1.0, x)

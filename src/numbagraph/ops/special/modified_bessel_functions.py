@@ -23,7 +23,7 @@ NOT_IN_JAX = Unsupported("JAX has no such Bessel function")
 
 
 def per(a: Value, x: Value) -> Value:
-    """``a / x`` of a function that is half its argument near 0."""
+    """Return ``a / x`` of a function that is half its argument near 0."""
     return where(equal(x, 0.0), 0.5, a / where(equal(x, 0.0), 1.0, x))
 
 
@@ -68,7 +68,8 @@ ive = of_any_order("ive", lambda y, v, x: 0.5 * (ive(v - 1, x) + ive(v + 1, x)) 
 
 
 def kve_derivative(v: Value, x: Value, order: int) -> Value:
-    """That of ``order``, a difference of neighbours: signs alternate, and all are infinite at 0."""
+    """Return the derivative of `kve` of an order, a difference of neighbours: signs alternate, and all are infinite at
+    0."""
     count = 2 * order
     total = sum((-1) ** j * math.comb(count, j) * kve(v + order - j, x) for j in range(count + 1))
     value = where(equal(x, 0.0), (-1) ** order * math.inf, total * (-0.5) ** order)

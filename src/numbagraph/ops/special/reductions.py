@@ -25,7 +25,7 @@ from numbagraph.ops.shape import broadcast_value, squeeze
 
 
 def floating_rule(kinds: tuple[Any, ...]) -> tuple[np.dtype, ...]:
-    """Operands in their common dtype; integers in float64."""
+    """Return the common dtype of the operands for each of them and the result; it is float64 for integers."""
     dtype = common_dtype(kinds)
     return (FLOAT64 if dtype.kind in "biu" else dtype,) * (len(kinds) + 1)
 
@@ -42,7 +42,7 @@ def largest(value: Value, axis: Any, initial: Any = None) -> Value:
 
 
 def finite(value: Value) -> Value:
-    """What may be subtracted from infinities: 0 in place of another one."""
+    """Return a value that may be subtracted from infinities: 0 in place of a value that is not finite."""
     return where(isfinite(value), value, 0) if value.dtype.kind in "fc" else value
 
 
@@ -68,7 +68,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
 
 
 def weighted(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
-    """`logsumexp` of elements with weights, whose sum may be negative."""
+    """Return `logsumexp` of elements with weights, whose sum may be negative."""
     value, weight = promote(floating_rule, (a, b))
     shape = shapes.broadcast_shapes([value.shape, weight.shape], "logsumexp")
     value, weight = broadcast_value(value, shape), broadcast_value(weight, shape)

@@ -13,17 +13,17 @@ from numbagraph.ops.special.scipy_kernels import kernel
 from numbagraph.ops.trigonometry import cos, sin
 
 STEPS = 10
-"""From which term of the sum on Euler and Maclaurin's formula has the rest."""
+"""The number of the term from which on Euler and Maclaurin's formula gives the rest of the sum."""
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
 """Bernoulli's numbers of even order, from the second on."""
 LEAST = -0.5
-"""Below it the terms of the sum cancel; close to 0 those of the reflection formula do."""
+"""The number below which the terms of the sum cancel; close to 0 those of the reflection formula do."""
 NONE_LEFT = 1100.0
-"""Where all terms but the first, which is 1, are 0."""
+"""The number at which all terms but the first, which is 1, are 0."""
 
 
 def slope_at_right(x: Value) -> Value:
-    """Of numbers from `LEAST` on: the derivative, term by term, of Euler and Maclaurin's formula. [25.2.9]"""
+    """Return the derivative, term by term, of Euler and Maclaurin's formula, for numbers from `LEAST` on. [25.2.9]"""
     log_a = math.log(STEPS)
     total = sum(power(float(k), -x) * -math.log(k) for k in range(2, STEPS))
     last = power(float(STEPS), -x)
@@ -39,7 +39,8 @@ def slope_at_right(x: Value) -> Value:
 
 
 def zeta_slope(_: Value, x: Value) -> Value:
-    """Of negative numbers by reflection, with gammas that do not overflow before the function. [25.4.1, 5.5.5]"""
+    """Return the derivative; for negative numbers by reflection, with gammas that do not overflow before the function.
+    [25.4.1, 5.5.5]"""
     left = x < LEAST
     other = minimum(where(left, 1 - x, x), NONE_LEFT)
     slope = slope_at_right(other)

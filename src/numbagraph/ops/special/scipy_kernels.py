@@ -1,7 +1,7 @@
 """The kind of op whose scalar kernel is SciPy's own: ufuncs of `scipy.special`, called in native code as they are.
 
-Each is one declaration: where its operands come from in tests, and its derivatives by them. Results equal SciPy's, but
-those of vector formulas of our own, which differ by few units in the last place.
+Each is one declaration: the domains of its operands in tests, and its derivatives by them. Results equal SciPy's, but
+those of vector formulas of numbagraph's own, which differ by few units in the last place.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from numbagraph.ir.values import Cotangents, Op, Unsupported, Value, nowhere
 from numbagraph.ops.rounding import trunc
 
 KIND = "special function"
-"""What `Op.kind` says of these ops: they share their code, and are tested together."""
+"""The value of `Op.kind` for these ops: they share their code, and are tested together."""
 
 Domain = tuple[float, float] | range | Op
-"""Where tests take an operand from: numbers of an interval, integers, or an op's value of the operands before."""
+"""The values of an operand in tests: numbers of an interval, integers, or an op's value of the operands before."""
 Slope = Callable[..., Any] | Unsupported | None
 """A derivative by one operand, ``slope(y, *operands)``; None is zero, as is a derivative that is None."""
 
@@ -165,7 +165,7 @@ def _declare(
 
 
 def dtype_rule(path: str) -> DtypeRule:
-    """The loop that SciPy's ufunc itself would choose."""
+    """Return the rule by which SciPy's ufunc itself would choose its loop."""
 
     @cache
     def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
@@ -179,7 +179,7 @@ def dtype_rule(path: str) -> DtypeRule:
 
 
 def samples_of(operands: Sequence[Domain]) -> Callable[..., Any]:
-    """Operands that broadcast against each other, in some dtype; integers are there for real numbers too."""
+    """Return operands that broadcast against each other, in one dtype; integers stand for real numbers too."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         if dtype.kind == "c":
@@ -199,7 +199,7 @@ def samples_of(operands: Sequence[Domain]) -> Callable[..., Any]:
 
 
 def with_integers(ufunc: Callable[..., Any], whole: Collection[int], rule: DtypeRule, arrays: Sequence[Any]) -> Any:
-    """A ufunc on arrays of which some become integers, as `libm.scipy` has it."""
+    """Return a ufunc on arrays of which some become integers, as `libm.scipy` has it."""
     given = list(map(np.asarray, arrays))
     dtype, unknown = rule(tuple(each.dtype for each in given))[-1], np.zeros((), np.bool_)
     for number in whole:

@@ -1,4 +1,4 @@
-"""Densities of the non-central t distribution, and what its derivatives are made of."""
+"""Densities of the non-central t distribution, and the moments that its derivatives are made of."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from numbagraph.ops.special.elementary_functions import betaln
 
 
 def scaled_moment(order: int, t: Value, df: Value, nc: Value) -> Value:
-    """The mean of ``s**order * phi(t * s - nc)``, where ``df * s**2`` has a chi-square distribution, and phi is the
-    normal density. That of order 1 is the density of t; the others are densities of other degrees of freedom, since
+    """Return the mean of ``s**order * phi(t * s - nc)``, where ``df * s**2`` has a chi-square distribution, and phi is
+    the normal density. That of order 1 is the density of t; the others are densities of other degrees of freedom, since
     ``s`` times a density of ``s`` is one of another number of them. Order 0 needs more than one."""
     shifted = df + (order - 1.0)
     ratios = {0: lambda: math.sqrt(0.5) / half_step(0.5 * shifted), 2: lambda: math.sqrt(2.0) * half_step(0.5 * df)}
@@ -24,21 +24,22 @@ def scaled_moment(order: int, t: Value, df: Value, nc: Value) -> Value:
 
 
 def half_step(a: Value) -> Value:
-    """``gamma(a + 1 / 2) / gamma(a)``. [DLMF 5.12.1, and 5.11.13 for large numbers]"""
+    """Return ``gamma(a + 1 / 2) / gamma(a)``. [DLMF 5.12.1, and 5.11.13 for large numbers]"""
     large = less(1e5, a)
     far = sqrt(a) * (1.0 - 1.0 / (8.0 * a) + 1.0 / (128.0 * a * a))
     return where(large, far, math.sqrt(math.pi) * exp(-betaln(where(large, 1.0, a), 0.5)))
 
 
 def shifted_density(t: Value, df: Value, nc: Value) -> Value:
-    """Boost's has no value at infinities."""
+    """Return the density of the non-central t distribution, and 0 at infinities, where Boost's function has no
+    value."""
     is_end = equal(absolute(t), math.inf)
     return where(is_end, 0.0, registry["nct_pdf"](where(is_end, 0.0, t), df, nc))
 
 
 def less_by_shift(t: Value, df: Value, nc: Value) -> Value:
-    """By the non-centrality, how much less the distribution function is: `scaled_moment` of the order 0. Of few degrees
-    of freedom it follows from others by partial integration."""
+    """Return the derivative by the non-centrality, with the sign reversed: `scaled_moment` of the order 0. For few
+    degrees of freedom it follows from others by partial integration."""
     is_end, enough = equal(absolute(t), math.inf), less(1.5, df)
     inside = where(is_end, 0.0, t)
     more = scaled_moment(2, inside, df, nc) * (1.0 + inside * inside / df)

@@ -67,7 +67,8 @@ obl_cv = kernel("obl_cv", [range(2), range(2, 4), (0.5, 2.0)])
 
 
 def spheroidal(y: Value, slope: Value, m: Value, c: Value, characteristic: Value, x: Value, sign: int) -> Value:
-    """The equation of prolate functions (``sign`` 1), and of angular oblate ones (-1)."""
+    """Return the second derivative by the equation of prolate functions (``sign`` 1), or of angular oblate ones
+    (-1)."""
     rest = 1 - x * x
     return (2 * x * slope - (characteristic - sign * c * c * x * x - m * m / rest) * y) / rest
 

@@ -1,4 +1,4 @@
-"""How many bins a histogram has by a rule: NumPy's estimators of their width."""
+"""The number of bins of a histogram by a rule: NumPy's estimators of their width."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ RULES: dict[str, Callable[[Value, Value], Value]] = {
 
 
 def count_of(rule: str, x: Value, low: Value, high: Value) -> Value:
-    """How many bins there are between two edges. NumPy's names and formulas."""
+    """Return the number of bins between two edges, by NumPy's named rules and their formulas."""
     if rule not in RULES:
         if rule == "stone":
             raise NotImplementedError(

@@ -26,7 +26,7 @@ from numbagraph.ops.statistics.moments import average, count_along
 
 
 def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Value:
-    """The observations of each variable, a row each."""
+    """Return the observations of each variable, a row each."""
     given = [as_strong(each) for each in ([m] if y is None else [m, y])]
     if any(each.ndim > 2 for each in given):
         raise ValueError("cov has at most 2 dimensions: m and y are matrices of observations")
@@ -63,7 +63,7 @@ def cov_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ..
 
 
 def of_one_dtype(function: Any) -> Any:
-    """NumPy's function; what it gives without variables has the dtype of other results, too."""
+    """Wrap NumPy's function so that its result without variables has the dtype of other results, too."""
 
     def reference(m: Any, *args: Any, **kwargs: Any) -> Any:
         found = function(m, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""Counts: of integers, and of what falls into bins."""
+"""Counts: of integers, and of elements in bins."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def bincount_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 
 
 def counts_or_sums(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """`numpy.bincount`, but sums of weights are float64 also where a length turns out to be 0."""
+    """Return `numpy.bincount`, with sums of weights in float64 also where a length turns out to be 0."""
     found = np.bincount(x, weights, minlength)
     return found if weights is None else found.astype(float)
 
@@ -108,8 +108,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Value:
 
 
 def direction(edges: Value) -> tuple[Value, Value]:
-    """Whether edges rise, and whether none goes the other way, as NumPy asks: the first two that differ decide, and NaN
-    differs from all, but goes no way."""
+    """Return whether edges rise, and whether none goes the other way, as NumPy tests it: the first two that differ
+    decide; NaN differs from all others, but has no direction."""
     before, after = edges[:-1], edges[1:]
     rises, falls = less(before, after), greater(before, after)
     count = shapes.as_value(before.shape[0])
@@ -121,7 +121,7 @@ def direction(edges: Value) -> tuple[Value, Value]:
 
 
 def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value:
-    """The edges of bins of one dimension, in float64 unless they are given."""
+    """Return the edges of bins of one dimension, in float64 unless they are given."""
     if isinstance(bins, str):
         if name == "histogramdd":
             raise TypeError(f"`bins` must be an integer or 1d, not {bins!r}")
@@ -157,7 +157,7 @@ def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value
 
 
 def ends_of(values: Sequence[Value], range: Any) -> tuple[Value, Value]:
-    """The outer edges: as given, or of the elements; of equal ones, one half below and above."""
+    """Return the outer edges: as given, or of the elements; where both are equal, one half below and above."""
     if range is not None:
         if isinstance(range, Value):
             shapes.require_same(range.shape[0], 2, "range= of a histogram is a pair", ValueError)
@@ -188,7 +188,7 @@ def lowest(dtype: np.dtype) -> Any:
 
 
 def bin_of(value: Value, edges: Value, uniform: bool = False) -> tuple[Value, Value]:
-    """The bin of each element, and whether it is in any: those on the last edge belong to the last bin. NaN
+    """Return the bin of each element, and whether it is in any: elements on the last edge belong to the last bin. NaN
     stands behind all numbers, among edges too."""
     if uniform:
         inside = logical_and(greater_equal(value, edges[0]), less_equal(value, edges[-1]))
@@ -201,7 +201,8 @@ def bin_of(value: Value, edges: Value, uniform: bool = False) -> tuple[Value, Va
 
 
 def uniform_bin(value: Value, inside: Value, edges: Value) -> Value:
-    """The bin of each element where all have one width: by a division, as NumPy does it, which may be one off."""
+    """Return the bin of each element where all have one width: by a division, as NumPy does it, with a correction of
+    the bin by one."""
     first, last, count = edges[0], edges[-1], shapes.as_value(edges.shape[0]) - 1
     value = where(inside, convert(value, edges.dtype), first)
     away = (value - first) / (last - first) * convert(count, edges.dtype)
@@ -212,8 +213,8 @@ def uniform_bin(value: Value, inside: Value, edges: Value) -> Value:
 
 
 def counted(places: Sequence[Value], inside: Value, edges: Sequence[Value], weights: Value | None) -> Value:
-    """How many elements, or how much of their weights, each bin has. What is in none goes behind the last: there may be
-    no bin at all."""
+    """Return the number of elements, or the sum of their weights, in each bin. An element that is in no bin goes behind
+    the last: there may be no bin at all."""
     lengths = [each[1:].shape[0] for each in edges]
     number: Any = 0
     for place, length in zip(places, lengths, strict=True):
@@ -226,7 +227,8 @@ def counted(places: Sequence[Value], inside: Value, edges: Sequence[Value], weig
 
 
 def inside_bins(rng: np.random.Generator, dtype: np.dtype) -> np.ndarray:
-    """Elements that are not near the edges of the bins below: counts jump there, and differences would see it."""
+    """Return elements that are not near the edges of the bins below: counts jump there, which finite differences would
+    see."""
     if dtype.kind != "f":
         return draw(rng, dtype, (3, 5))
     inner = rng.choice([0, 1, 3, 4, 5, 6, 8, 9], 13) + 0.5 + rng.uniform(-0.02, 0.02, 13)
@@ -262,7 +264,7 @@ def histogram(
 
 
 def numbers_of(a: Any) -> Value:
-    """The elements; truth values count as 0 and 1."""
+    """Return the elements as numbers; truth values count as 0 and 1."""
     return as_numbers(ravel(as_strong(a)))
 
 

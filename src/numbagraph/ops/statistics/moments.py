@@ -24,24 +24,25 @@ Samples = Callable[["np.random.Generator", np.dtype], list[tuple[Any, ...]]]  # 
 
 
 def samples_of(reference: Callable[..., Any]) -> Samples:
-    """The samples of a reduction. Not over no axes: the deviation of one number, 0, has no derivative."""
+    """Return the samples of a reduction, without those over no axes: the deviation of one number, 0, has no
+    derivative."""
     return lambda rng, dtype: [call for call in reduction_samples(reference, rng, dtype) if () not in call[1:2]]
 
 
 def statistic_dtype(value: Value, dtype: Any) -> Any:
-    """Means of integers are taken in float64."""
+    """Return the dtype of a statistic: float64 for integers unless a dtype is given."""
     return FLOAT64 if dtype is None and value.dtype.kind in "biu" else dtype
 
 
 def count_along(value: Value, axes: tuple[int, ...], where: Any = True, keepdims: bool = False) -> Value:
-    """How many elements a reduction takes together, as NumPy's intp."""
+    """Return the number of elements that a reduction combines, as NumPy's intp."""
     if where is True:
         return convert(shapes.as_value(shapes.product([value.shape[axis] for axis in axes])), INT64)
     return sum(broadcast_to(where, value.shape), axis=axes, keepdims=keepdims)
 
 
 def divided(total: Value, count: Value) -> Value:
-    """The quotient in the loop that NumPy takes, rounded to the dtype of ``total``."""
+    """Return the quotient in the loop that NumPy takes, rounded to the dtype of ``total``."""
     return convert(total / count, total.dtype)
 
 
@@ -86,7 +87,7 @@ choose = where  # and so do all reductions
 
 
 def freedom(ddof: Any, correction: Any) -> Any:
-    """What is subtracted from the number of elements, by either of its two names."""
+    """Return the number that is subtracted from that of the elements, by either of its two names."""
     if correction is None:
         return ddof
     if ddof != 0:
@@ -101,7 +102,7 @@ def squared_size(value: Value) -> Value:
 
 
 def flat_at_zero(function: Callable[[Value], Value], value: Value) -> Value:
-    """A root, which has no slope at 0: there, a length or a deviation is least."""
+    """Return a root whose slope at 0 is taken as 0: there, a length or a deviation is least."""
     zero = equal(value, 0.0)
     return differentiated_as(function(value), where(zero, 0.0, function(where(zero, 1.0, value))))
 
@@ -122,7 +123,7 @@ def average_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 
 
 def average_or_nan(a: Any, axis: Any = None, weights: Any = None) -> Any:
-    """`numpy.average`, but NaN where it raises an error since the weights' sum is zero."""
+    """Return `numpy.average`, but NaN where it raises an error since the weights' sum is zero."""
     try:
         return np.average(a, axis, weights)
     except ZeroDivisionError:
@@ -150,7 +151,7 @@ def average_rule(kinds: tuple[Any, ...]) -> tuple[np.dtype, ...]:
 
 
 def weights_along(weights: Value, value: Value, axis: Any, axes: tuple[int, ...]) -> Value:
-    """Weights of every element, or of the positions along the axes that are averaged over."""
+    """Return the weights of every element, or of the positions along the axes that are averaged over."""
     if weights.ndim == value.ndim:
         for extent, wanted in zip(weights.shape, value.shape, strict=True):
             shapes.require_same(extent, wanted, "average: weights with all dimensions must have the array's shape")

@@ -21,7 +21,7 @@ from numbagraph.ops.statistics.sorting import comparable
 
 
 def scratch_of(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> list[tuple[np.dtype, Any]]:
-    """What a `Selection` needs, and a key and a position for each place."""
+    """Return the scratch memory: that of a `Selection`, and a key and a position for each place."""
     n, m = (lengths["n"],), (lengths["m"],)
     return [(dtype, n), (INT64, n), (dtype, n), (INT64, n), (dtype, n), (dtype, m), (INT64, m)]
 
@@ -37,14 +37,16 @@ def select_array(xp: Any, a: Any, places: Any) -> tuple[Any, Any]:
 
 
 def select_vjp(given: Mapping[int, Value], y: Value, a: Value, places: Value) -> tuple[Value | None, ...]:
-    """The cotangents go where the elements are. One more than these has a place for those of no elements."""
+    """Return the cotangent of the elements, scattered to where these are. An additional element takes the cotangents
+    for an empty vector."""
     g, positions, extent = given[0], select.bind(a, places, result=1), a.shape[-1]
     spread = scatter_along(g, positions, (*g.shape[:-1], shapes.add(extent, 1)), g.ndim - 1)
     return narrow(spread, -1, 0, extent), None
 
 
 def places_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Sorted places: the same of all rows, and of each its own. Integers are equal to others."""
+    """Return samples of sorted places: the same for all rows, or its own for each. Arrays of integers have equal
+    elements."""
     if dtype.kind in "bc":
         return []
     few, rows = rng.permutation(40).astype(dtype), draw(rng, dtype, (3, 9))
@@ -70,11 +72,11 @@ select = core_op(
     scratch=scratch_of,
     samples=places_samples,
 )
-"""The elements at some places of a sorted vector, and their positions; of equal elements that come first in order."""
+"""The elements at some places of a sorted vector, and their positions; equal elements keep their order."""
 
 
 def parted(xp: Any, a: Any, places: Any) -> Any:
-    """The positions of the elements, parted at sorted places."""
+    """Return the positions of the elements, parted at sorted places."""
     batch, n = np.broadcast_shapes(a.shape[:-1], places.shape[:-1]), a.shape[-1]
     a, places = (xp.broadcast_to(each, (*batch, each.shape[-1])) for each in (a, places))
     ranks = xp.argsort(xp.argsort(a, axis=-1, stable=True), axis=-1)[..., None]
@@ -125,5 +127,5 @@ part = core_op(
 
 
 def elements_at(rows: Value, places: Value) -> Value:
-    """The elements of rows at places of their sorted order, of each row its own, or the same of all."""
+    """Return the elements of rows at places of their sorted order: its own places for each row, or the same for all."""
     return select.bind(comparable(rows, "order statistics"), places, result=0)

@@ -27,7 +27,7 @@ from numbagraph.ops.statistics.sorting import argsort, sort, with_axis
 
 
 def in_parts(function: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's function, where each part keeps its order: NumPy leaves open which one it has."""
+    """Wrap NumPy's function so that each part keeps its order, which NumPy leaves open."""
 
     def reference(a: np.ndarray, kth: Any, axis: Any = -1) -> np.ndarray:
         function(a, kth, axis)  # which refuses what is out of bounds
@@ -50,7 +50,7 @@ def partition_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
 
 
 def places_in(value: Value, kth: Any, axis: int) -> Value:
-    """The places of sorted elements at which an array is parted, in order."""
+    """Return the places of sorted elements at which an array is parted, in order."""
     positions, length = as_value(kth), shapes.as_value(value.shape[axis])
     if positions.dtype.kind not in "iu":
         raise TypeError("Partition index must be integer")
@@ -138,7 +138,7 @@ order_of_rows = core_op(
     scratch=lambda dtype, lengths, **_: [(each, (lengths["n"],)) for each in (dtype, INT64, INT64)],
     samples=row_samples,
 )
-"""The rows of a matrix in lexicographic order, of which equal ones keep theirs."""
+"""The positions of the rows of a matrix in lexicographic order; equal rows keep their order."""
 
 
 @decomposition(np.sort_complex, samples=lambda rng, dtype: [(draw(rng, dtype, (7,)),)])

@@ -1,4 +1,4 @@
-"""Medians, quantiles and percentiles, also of what is not NaN: interpolated between elements in order.
+"""Medians, quantiles and percentiles, with variants that ignore NaN: interpolated between elements in order.
 
 The methods are those of Hyndman and Fan ("Sample quantiles in statistical packages", 1996), and the four that choose by
 position. Few elements are selected; for many, or with weights, rows are sorted.
@@ -48,13 +48,13 @@ CONTINUOUS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-"""Hyndman and Fan's two parameters: where among n elements a quantile lies."""
+"""By method, Hyndman and Fan's two parameters, which give the position of a quantile among n elements."""
 
 BY_POSITION = {"lower": floor, "higher": ceil, "nearest": rint}
 
 
 def closest(at: Value) -> Value:
-    """The nearest position; of two, the one whose number, counted from 1, is even."""
+    """Return the nearest position; of two, the one whose number, counted from 1, is even."""
     low = at - 0.5
     below = floor(low)
     is_even = equal(below - 2 * floor(below / 2), 1)
@@ -65,11 +65,12 @@ BY_JUMPS: dict[str, Callable[[Value], Value]] = {"inverted_cdf": ceil, "closest_
 METHODS = (*CONTINUOUS, "averaged_inverted_cdf", *BY_JUMPS, *BY_POSITION, "midpoint")
 
 SELECTED = 24
-"""So many elements of a row are selected one after the other: sorting it takes as long as about twenty selections."""
+"""The number of elements of a row up to which they are selected one after the other: sorting the row takes as long as
+about twenty selections."""
 
 
 def merged(value: Value, axis: Any) -> Value:
-    """An array with the axes of a reduction as its last one."""
+    """Return an array with the axes of a reduction merged into its last one."""
     if axis is None:
         return ravel(value)
     axes = [each + value.ndim for each in shapes.normalise_axes(axis, value.ndim)]
@@ -80,13 +81,14 @@ def merged(value: Value, axis: Any) -> Value:
 
 
 def kept_dims(result: Value, value: Value, axis: Any, first: int) -> Value:
-    """A reduction's result with dimensions of length 1 for the axes; ``first`` others stand before."""
+    """Return a reduction's result with dimensions of length 1 for the axes; ``first`` others stand before."""
     axes = [each + value.ndim for each in shapes.normalise_axes(axis, value.ndim)]
     return expand_at(result, [first + each for each in axes])
 
 
 def between(rows: Value, at: Value, count: Value, weigh: Callable[[Value], Value] = lambda part: part) -> Value:
-    """The elements of rows in order around positions, interpolated; ``count`` is how many there are of each row.
+    """Return the elements of rows in order around positions, interpolated; ``count`` is the number of elements of each
+    row.
 
     Weights outside are NumPy's, which says what becomes of zeros. But what an element alone weighs, or of two equal
     ones, is this element: NumPy subtracts infinities of one sign, or multiplies them by zero."""
@@ -101,19 +103,21 @@ def between(rows: Value, at: Value, count: Value, weigh: Callable[[Value], Value
 
 
 def half_at_jumps(part: Value) -> Value:
-    """The weight of the element behind a position: at an element it weighs as much as that, and behind it all."""
+    """Return the weight of the element behind a position: one half if the position is at an element, else 1."""
     half, whole = (constant(each, dtype=part.dtype) for each in (0.5, 1.0))
     return where(equal(part, 0), half, whole)
 
 
 def half_between(part: Value) -> Value:
-    """The weight of the element behind a position between two, which weighs as much as the one before."""
+    """Return the weight of the element behind a position: one half if the position lies between two elements, else
+    0."""
     nothing, half = (constant(each, dtype=part.dtype) for each in (0.0, 0.5))
     return where(equal(part, floor(part)), nothing, half)
 
 
 def elements(rows: Value, *places: Value) -> list[Value]:
-    """The elements of rows at places of their sorted order, the same of all or of each its own."""
+    """Return the elements of rows at places of their sorted order, which are the same for all rows, or each row's
+    own."""
     wide = [broadcast_value(each, shapes.broadcast_shapes([each.shape, (1,)], "places")) for each in places]
     batch = shapes.broadcast_shapes([each.shape[:-1] for each in wide], "places")
     together = registry["concatenate"]([broadcast_value(each, (*batch, each.shape[-1])) for each in wide], -1)
@@ -131,12 +135,12 @@ def elements(rows: Value, *places: Value) -> list[Value]:
 
 
 def with_one_more(rows: Value) -> Value:
-    """Rows with an element behind the others, so that there is one to be read where there are no others."""
+    """Return rows with an element behind the others, so that there is one to be read where there are no others."""
     return registry["concatenate"]([rows, filled(number_as(0, rows.dtype), (*rows.shape[:-1], 1))], -1)
 
 
 def quantile_of(rows: Value, q: Value, method: str, count: Value) -> Value:
-    """Quantiles of each row of so many elements; the first and the last element, at positions outside."""
+    """Return quantiles of each row of ``count`` elements; the first and the last element, at positions outside."""
     scale = convert(count, q.dtype)
     if method in CONTINUOUS:
         alpha, beta = CONTINUOUS[method]
@@ -156,7 +160,7 @@ def quantile_of(rows: Value, q: Value, method: str, count: Value) -> Value:
 
 
 def weighted_quantile(rows: Value, weights: Value, q: Value, count: Value) -> Value:
-    """The first elements in order whose weights, with those before, are at least a share ``q`` of all."""
+    """Return the first elements in order whose weights, with those before, are at least a share ``q`` of all."""
     order = argsort(rows, stable=True)
     ordered, weights = (gather_along(each, order, rows.ndim - 1, checked=False) for each in (rows, weights))
     shares = cumsum(weights, -1, FLOAT64)
@@ -173,7 +177,7 @@ def require(condition: Value, text: str) -> None:
 
 
 def merged_weights(weights: Any, value: Value, axis: Any, method: str) -> Value:
-    """Weights of each element of the rows, as `average` takes them."""
+    """Return weights of each element of the rows, in the forms that `average` takes."""
     if method != "inverted_cdf":
         raise ValueError("Only method 'inverted_cdf' supports weights.")
     axes = shapes.normalise_axes(axis, value.ndim)
@@ -188,7 +192,7 @@ def merged_weights(weights: Any, value: Value, axis: Any, method: str) -> Value:
 def quantiles(
     a: Any, q: Any, axis: Any, method: str, keepdims: bool, skips: bool, scale: int, weights: Any = None
 ) -> Value:
-    """What all of these functions have in common; ``scale`` is what ``q`` is a part of."""
+    """Return quantiles for all functions of this module; ``scale`` is the number that ``q`` is a part of."""
     value = as_strong(a)
     if value.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
@@ -298,7 +302,7 @@ def median_samples(gaps: bool) -> Callable[..., list[tuple[Any, ...]]]:
 
 
 def declare_median(reference: Any, skips: bool) -> Op:
-    """The middle element, or the mean of the two in the middle."""
+    """Declare the middle element, or the mean of the two in the middle."""
 
     @decomposition(reference, samples=median_samples(skips), ulp=2, scalar=True)
     def function(

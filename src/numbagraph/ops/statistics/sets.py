@@ -1,4 +1,4 @@
-"""Arrays as sets: which elements are in others, unions, differences, and the array API's forms of ``unique``."""
+"""Arrays as sets: membership, unions, differences, and the array API's forms of ``unique``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def isin(
 
 
 def members(values: Value, others: Value) -> Value:
-    """Which elements are among others. NaN is equal to nothing."""
+    """Return a mask of the elements that are among others. NaN is equal to nothing."""
     length = shapes.resolve(others.shape[0])
     if isinstance(length, int) and length <= 8:
         found = zeros_as(values, BOOL)
@@ -65,7 +65,7 @@ def members(values: Value, others: Value) -> Value:
 
 
 def pair_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Numbers of two arrays some of which are equal."""
+    """Return the numbers of two arrays, some of which are equal."""
     if dtype.kind not in "iu":
         return []
     left, right = (rng.integers(0, 9, length).astype(dtype) for length in (7, 5))
@@ -96,7 +96,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def common_places(left: Value, right: Value, assume_unique: bool) -> tuple[Value, Value, Value]:
-    """The elements that are in both arrays, and where they stand first in each."""
+    """Return the elements that are in both arrays, and their first places in each."""
     first = second = None
     if assume_unique:
         left, right = ravel(left), ravel(right)
@@ -137,7 +137,7 @@ def one_array(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]
 
 
 class UniqueAllResult(NamedTuple):
-    """What `numpy.unique_all` gives."""
+    """The result of `numpy.unique_all`."""
 
     values: Any
     indices: Any
@@ -146,14 +146,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `numpy.unique_counts` gives."""
+    """The result of `numpy.unique_counts`."""
 
     values: Any
     counts: Any
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `numpy.unique_inverse` gives."""
+    """The result of `numpy.unique_inverse`."""
 
     values: Any
     inverse_indices: Any
@@ -178,7 +178,7 @@ def unique_inverse(x: Any) -> UniqueInverseResult:
 
 
 def sorted_values(x: np.ndarray) -> np.ndarray:
-    """NumPy leaves their order open."""
+    """Return NumPy's unique values in order, which NumPy leaves open."""
     return np.sort(np.unique_values(x))
 
 

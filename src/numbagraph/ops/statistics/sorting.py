@@ -1,4 +1,4 @@
-"""Sorting, and looking up in what is sorted. NaN is behind all numbers."""
+"""Sorting, and searching in sorted arrays. NaN is behind all numbers."""
 
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ from numbagraph.ops.shape import move, ravel, reshape_value
 
 STABLE = ("m", "s")
 KINDS = ("q", "h", *STABLE)
-"""The first letters of the kinds of sorting; NumPy reads no others."""
+"""The first letters of the kinds of sorting; NumPy reads no other letters."""
 
 
 def sortable(value: Value) -> Value:
-    """Keys that NumPy's functions sort: truth values as integers."""
+    """Return keys that NumPy's functions sort: truth values as integers."""
     return convert(value, np.dtype(np.uint8)) if value.dtype.kind == "b" else value
 
 
 def comparable(value: Value, subject: str) -> Value:
-    """Keys that machines compare."""
+    """Return keys that machine instructions compare."""
     if value.dtype.kind == "c":
         raise TypeError(f"{subject}: complex numbers have no order here; np.sort and np.argsort have one")
     return sortable(value)
 
 
 def turned(keys: Value) -> Value:
-    """Keys whose order is the other way around, but for NaN, which stays behind; twice, the keys themselves."""
+    """Return keys whose order is reversed, but for NaN, which stays behind; applied twice, it gives the keys
+    themselves."""
     return invert(keys) if keys.dtype.kind in "iu" else negative(keys)
 
 
 def require_kind(kind: Any, order: Any, stable: Any, descending: Any) -> None:
-    """What NumPy refuses."""
+    """Raise for arguments of sorting functions that NumPy refuses."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind is not None and not (stable is None and descending is None):
@@ -59,7 +60,7 @@ def require_kind(kind: Any, order: Any, stable: Any, descending: Any) -> None:
 
 
 def with_axis(a: Any, axis: Any) -> tuple[Value, int]:
-    """The operand and an axis of it, counted from the left."""
+    """Return the operand and an axis of it, counted from the left."""
     value = ravel(a) if axis is None else as_value(a)
     return value, shapes.normalise_axis(-1 if axis is None else axis, value.ndim) + value.ndim
 
@@ -85,7 +86,7 @@ def argsort_frontend(
 
 
 def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Arrays with equal elements, whose order NumPy defines for one kind alone, and with those that are no numbers."""
+    """Return arrays with equal elements, whose order NumPy defines for one kind of sorting alone, and with NaN."""
     arrays = [rng.integers(0, 2 if dtype.kind == "b" else 30, shape).astype(dtype) for shape in ((40,), (3, 17))]
     if dtype.kind == "c":
         arrays = [each + 1j * rng.permutation(each.ravel()).reshape(each.shape) for each in arrays]
@@ -96,7 +97,7 @@ def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 
 
 def sort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """Different elements, of lengths around those of runs, along each axis."""
+    """Return different elements, of lengths around those of runs, along each axis."""
     numbers = rng.permutation(2 if dtype.kind == "b" else 40).astype(dtype)
     if dtype.kind == "c":
         numbers = numbers + 1j * rng.permutation(np.real(numbers))
@@ -152,13 +153,13 @@ def sorted_along(op: Op, keys: Value, axis: int) -> Value:
 
 
 def sort_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
-    """Each element's cotangent is at the place that it came to."""
+    """Return the cotangent of the elements: that of each is at the place to which sorting has moved it."""
     order = argsort.bind(a, stable=True, on_error=on_error)
     return (scatter_along(g, order, a.shape, a.ndim - 1),)
 
 
 def sort_columns_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
-    """The same of rows."""
+    """Return the cotangent of matrices whose columns were sorted, by that of the transposed ones."""
     axis, last = a.ndim - 2, a.ndim - 1
     (found,) = sort_vjp(*(move(each, [axis], [last]) for each in (g, y, a)), on_error=on_error)
     return (move(found, [last], [axis]),)
@@ -237,11 +238,12 @@ insertion_points = core_op(
         if dtype.kind != "b"
     ],
 )
-"""Where numbers would have to be put into a sorted vector: before those that are equal to them, or behind these."""
+"""The positions at which numbers would have to be put into a sorted vector: before elements that are equal to them, or
+behind these."""
 
 
 def sorted_by(keys: Value, sorter: Value) -> Value:
-    """Keys in an order that is given by positions, which are not counted from the end."""
+    """Return keys in an order that is given by positions, which are not counted from the end."""
     if sorter.dtype.kind not in "iu":
         raise TypeError("sorter must only contain integers")
     if sorter.ndim != 1:

@@ -28,7 +28,7 @@ from numbagraph.ops.statistics.moments import (
 
 
 def with_gaps(samples: Samples) -> Samples:
-    """The same samples, some of their elements NaN, but never all that are reduced together."""
+    """Return samples with some of their elements NaN, but never all that are reduced together."""
 
     def pierced(array: np.ndarray) -> np.ndarray:
         result = array.copy()
@@ -47,7 +47,7 @@ def gaps_of(reference: Callable[..., Any]) -> Samples:
 
 
 def filled(a: Any, filler: Callable[[np.dtype], Any]) -> Value:
-    """``a`` with NaN replaced; integers have none."""
+    """Return ``a`` with NaN replaced; integers have none."""
     value = as_value(a)
     return where(isnan(value), constant(filler(value.dtype), dtype=value.dtype), value) if inexact(value) else value
 
@@ -77,8 +77,8 @@ def nancumprod(a: Any, *args: Any, **kwargs: Any) -> Value:
 
 
 def extremum(op: Op, beside_nan: Op, filler: Callable[[np.dtype], Any]) -> Callable[..., Value]:
-    """The extremum of what is not NaN; NaN where there is nothing else. An initial value that is NaN does not count
-    either."""
+    """Return the extremum of what is not NaN; NaN where there is nothing else. An initial value that is NaN does not
+    count either."""
 
     def function(
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
@@ -105,13 +105,13 @@ nanmin = decomposition(np.nanmin, samples=gaps_of(np.nanmin), scalar=True)(extre
 
 
 def numbers(value: Value, where: Any) -> Any:
-    """The mask of what a statistic takes in."""
+    """Return the mask of the elements that a statistic takes in."""
     present = logical_not(isnan(value))
     return present if where is True else logical_and(present, where)
 
 
 def require_inexact(value: Value, dtype: Any) -> None:
-    """What may hold NaN has a statistic of a dtype that may as well."""
+    """Raise if a statistic of an array that may hold NaN is asked for in a dtype that may not."""
     if dtype is not None and inexact(value) and np.dtype(dtype).kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
 

@@ -1,1 +1,1 @@
-"""What computes one element of a core op: factorisations, solutions and spectra of single matrices."""
+"""Emitters that compute one element of a core op: factorisations, solutions and spectra of single matrices."""

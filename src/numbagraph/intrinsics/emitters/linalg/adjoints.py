@@ -1,4 +1,4 @@
-"""Derivatives that are computed as one: that of Cholesky's factor."""
+"""Derivatives that are computed as a whole: that of Cholesky's factor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numbagraph.intrinsics.emitters.matrices import Grid, Index, Matrix, Registe
 
 
 def cholesky_pullback_loops(element: Element) -> None:
-    """The factorisation backwards, row by row from the last one: a quarter of the work of the closed form.
+    """Emit the factorisation backwards, row by row from the last one: a quarter of the work of the closed form.
 
     Murray, Differentiation of the Cholesky decomposition (2016), section 4.2.
     """
@@ -40,14 +40,15 @@ def cholesky_pullback_loops(element: Element) -> None:
 
 
 def update(element: Element, factor: Grid, found: Grid, k: Index, j: Index, rest: Number) -> None:
-    """What column ``j`` gets from row ``k``."""
+    """Update the element of row ``k`` in column ``j`` of the cotangent, and subtract its share from the rows behind
+    it."""
     code, number, first = element.code, factor[k, j], found[k, j] - rest * factor[k, j]
     found[k, j] = code.total(first, k + 1, element["m"], lambda i: found[i, k] * factor[i, j])
     code.loop(k + 1, element["m"], lambda i: found.__setitem__((i, j), found[i, j] - found[i, k] * number))
 
 
 class Updates:
-    """The same for all columns before ``k``, as many at a time as vectors hold."""
+    """The updates of row ``k`` for all columns before ``k``, as many at a time as vectors hold."""
 
     def __init__(self, element: Element, k: Index, rest: Number) -> None:
         self.element = element
@@ -56,7 +57,7 @@ class Updates:
         self.rest = rest
 
     def run(self) -> None:
-        """In vectors as long as possible, and what is left in shorter ones."""
+        """Update the columns in vectors that are as long as possible, and what is left in shorter ones."""
         code, builder = self.element.code, self.element.builder
         width = lanes_of(code.dtype)
         count = code.index(builder.udiv(self.k.register, ir.Constant(I64, width)))
@@ -70,7 +71,7 @@ class Updates:
             begin = code.index(builder.select(left, (begin + width).register, begin.register))
 
     def columns(self, j: Index, width: int) -> None:
-        """What these columns of row ``k`` get from all rows behind it stays in a register."""
+        """Update some columns of row ``k``; the sum of what they get from all rows behind it stays in a register."""
         builder, k, n = self.element.builder, self.k, self.element["m"]
         vectors = Vectors(self.element, width)
         number = vectors.load(self.factor, k, j)
@@ -113,12 +114,12 @@ class Vectors:
         self.builder.store(number.value, self.address(matrix, i, j), align=self.dtype.itemsize)
 
     def spread(self, number: Number) -> Number:
-        """The same in all lanes."""
+        """Return a vector with the same number in all lanes."""
         return self.number(self.emitter.spread(number.value)) if isinstance(self.emitter, Lanes) else number
 
 
 def cholesky_pullback_by_blas(element: Element) -> None:
-    """The closed form (Murray's equation 10): of large matrices, BLAS computes it in less time than the loops take.
+    """Emit the closed form (Murray's equation 10), for large matrices: BLAS takes less time than the loops.
 
     BLAS sees transposed matrices: the factor as an upper triangle.
     """

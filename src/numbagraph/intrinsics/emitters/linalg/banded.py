@@ -9,8 +9,8 @@ from numbagraph.intrinsics.emitters.linalg.copies import columns_of, rows_of
 
 
 def general(element: Element) -> ir.Value:
-    """LAPACK has the diagonals in the rows of a matrix, column by column, below as many rows as there are diagonals
-    below the main one: exchanging rows fills these."""
+    """Solve a system whose diagonals are the rows of an array. LAPACK has the diagonals in the rows of a matrix, column
+    by column, below as many rows as there are diagonals below the main one: exchanging rows fills these."""
     m, n, d, fortran = element["m"], element["n"], element["d"], element.fortran
     lower, upper, trans = (element.attributes[each] for each in ("lower", "upper", "trans"))
     bands, pivots, right = element.scratch
@@ -32,7 +32,7 @@ def general(element: Element) -> ir.Value:
 
 
 def positive_definite(element: Element) -> ir.Value:
-    """The diagonals of one triangle, by Cholesky's factor."""
+    """Solve a system, given by the diagonals of one triangle, by Cholesky's factor."""
     m, n, d, fortran = element["m"], element["n"], element["d"], element.fortran
     bands, right = element.scratch
     columns_of(element, element.operand(0), bands, d, m)
@@ -44,7 +44,7 @@ def positive_definite(element: Element) -> ir.Value:
 
 
 def factor(element: Element) -> ir.Value:
-    """Cholesky's factor, in the triangle that is given. What lies beyond the matrix stays what it was."""
+    """Compute Cholesky's factor, in the triangle that is given. Elements beyond the matrix stay as they were."""
     m, d, fortran = element["m"], element["d"], element.fortran
     (bands,) = element.scratch
     columns_of(element, element.operand(0), bands, d, m)
@@ -56,7 +56,7 @@ def factor(element: Element) -> ir.Value:
 
 
 def factored(element: Element) -> None:
-    """The solution of a system whose matrix is given by Cholesky's factor."""
+    """Solve a system whose matrix is given by Cholesky's factor."""
     m, n, d, fortran = element["m"], element["n"], element["d"], element.fortran
     bands, right = element.scratch
     columns_of(element, element.operand(0), bands, d, m)

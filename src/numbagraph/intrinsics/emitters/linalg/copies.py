@@ -12,11 +12,12 @@ from numbagraph.intrinsics.emitters.matrices import Index, Matrix
 from numbagraph.ir.types import FLOAT32, FLOAT64
 
 ROWS = 4
-"""Rows that are copied together where there are no vectors, so that not each row or column is written to one by one."""
+"""The number of rows that are copied together where there are no vectors, so that not each row or column is written to
+one by one."""
 MOST_LANES = 8
-"""The length of the squares that are transposed in registers, at most."""
+"""The greatest length of the squares that are transposed in registers."""
 MOVED_AS = {4: FLOAT32, 8: FLOAT64}
-"""What numbers are copied as, by their size."""
+"""The dtype as which numbers are copied, by their size."""
 
 
 def columns_of(element: Element, source: Matrix, target: ir.Value, rows: Index, columns: Index) -> None:
@@ -30,7 +31,7 @@ def rows_of(element: Element, source: ir.Value, target: Matrix, rows: Index, col
 
 
 def transpose(element: Element, source: Matrix, target: Matrix, rows: Index, columns: Index) -> None:
-    """Copy the transpose of a matrix; in squares where it is large enough, of which the last ones overlap others."""
+    """Copy the transpose of a matrix; a large one in squares, of which the last ones overlap others."""
     dtype = MOVED_AS.get(source.dtype.itemsize)
     if dtype is None:
         move(element, source, target.transposed, rows, columns)
@@ -50,7 +51,7 @@ def transpose(element: Element, source: Matrix, target: Matrix, rows: Index, col
 
 
 class SquareCopies:
-    """Parts of a matrix that are transposed in registers."""
+    """The copies of squares of a matrix, which are transposed in registers."""
 
     def __init__(self, element: Element, dtype: np.dtype, length: int) -> None:
         self.element = element
@@ -60,7 +61,7 @@ class SquareCopies:
         self.align = dtype.itemsize
 
     def count(self, extent: Index) -> Index:
-        """How many there are along a dimension."""
+        """Return the number of squares along a dimension."""
         length = ir.Constant(I64, self.length)
         return self.element.code.index(self.element.builder.udiv((extent + (self.length - 1)).register, length))
 

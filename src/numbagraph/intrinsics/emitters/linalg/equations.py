@@ -12,9 +12,9 @@ from numbagraph.ir.types import real_dtype
 
 
 def sylvester(element: Element) -> ir.Value:
-    """``a x + x b = q``: Bartels and Stewart, Solution of the matrix equation AX + XB = C (1972).
+    """Solve ``a x + x b = q``: Bartels and Stewart, Solution of the matrix equation AX + XB = C (1972).
 
-    LAPACK sees the transposed matrices, so the first factor is b. It scales what would overflow; that is left so.
+    LAPACK sees the transposed matrices, so the first factor is b. Its scaling against overflow is kept.
     """
     m, n, fortran, builder = element["m"], element["n"], element.fortran, element.builder
     first, first_vectors, second, second_vectors, middle, work, values, real_work = element.scratch
@@ -39,7 +39,7 @@ def sylvester(element: Element) -> ir.Value:
 
 
 def lyapunov(element: Element) -> ir.Value:
-    """``a x + x a^H = q``, by one Schur form: LAPACK sees ``y m + m^H y``, where y and m are transposed."""
+    """Solve ``a x + x a^H = q``, by one Schur form: LAPACK sees ``y m + m^H y``, where y and m are transposed."""
     m, fortran, builder = element["m"], element.fortran, element.builder
     form, vectors, middle, work, values, real_work = element.scratch
     element.copy(form, element.operands[0], m * m)
@@ -71,7 +71,7 @@ def schur(
     values: ir.Value,
     real_work: ir.Value,
 ) -> ir.Value:
-    """Schur's form of a matrix in its place, with the vectors; gives whether LAPACK has failed."""
+    """Compute Schur's form of a matrix in its place, with the vectors, and return whether LAPACK has failed."""
     fortran = element.fortran
     width, nothing = fortran.width(n.register), ir.Constant(POINTER, None)
     count = fortran.slot(ir.Constant(I32, 0))

@@ -47,14 +47,14 @@ class Pivots:
 
 
 def as_number(element: Element, index: Index) -> Bits:
-    """An index as pivots have it."""
+    """Return an index in the form that pivots have."""
     if index.static is not None:
         return Bits(element.emitter, element.emitter.constant(index.static, INT32), INT32)
     return Bits(element.emitter, element.builder.trunc(index.register, I32), INT32)
 
 
 def lu_loops(element: Element) -> None:
-    """The factors stand in memory as in LAPACK: column by column."""
+    """Factor by loops. The factors stand in memory as in LAPACK: column by column."""
     code, n = element.code, element["m"]
     target, pivots = element.result(0).transposed, Pivots(element, element.result(1))
     factors = factorised(element, target, pivots)
@@ -64,8 +64,8 @@ def lu_loops(element: Element) -> None:
 
 
 def factorised(element: Element, target: Matrix, pivots: Pivots) -> Grid:
-    """The factors of the first operand, in registers or in memory; column by column, the largest element of what is
-    left of each being its pivot."""
+    """Return the factors of the first operand, in registers or in memory. The pivot of each column is the largest
+    element of what is left of it."""
     code, n, source = element.code, element["m"], element.operand(0)
     factors = code.grid(source, n, n) if n.static is not None else target
     if n.static is None:
@@ -91,8 +91,8 @@ def factorised(element: Element, target: Matrix, pivots: Pivots) -> Grid:
 
 
 def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
-    """The product of the diagonal, whose sign every exchange of rows turns. It is 0 where one of its elements is, also
-    beside NaN and infinities."""
+    """Write the determinant: the product of the diagonal, whose sign every exchange of rows turns. It is 0 where an
+    element of the diagonal is, also beside NaN and infinities."""
     code = element.code
     product = StackVariable(code.emitter, code.emitter.constant(1, code.dtype))
     singular = StackVariable(code.emitter, code.false)
@@ -112,7 +112,7 @@ def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
 
 
 def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:
-    """The first row, from row k on, with the largest element in column k."""
+    """Return the first row, from row k on, with the largest element in column k."""
     code, builder = element.code, element.builder
     largest = StackVariable(code.emitter, absolute(factors[k, k]).value)
     best = StackVariable(code.emitter, as_number(element, k).value)
@@ -128,7 +128,7 @@ def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:
 
 
 def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> None:
-    """In registers by choosing, for the number of the other row is known at run time only."""
+    """Exchange two rows; in registers by selection, since the number of the other row is known only at run time."""
     code, n = element.code, element["m"]
 
     def exchange(i: Index, chosen: Number, j: Index) -> None:
@@ -152,7 +152,7 @@ def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> Non
 
 
 def lu_by_lapack(element: Element) -> None:
-    """Of the matrix column by column, and not of its transpose: NumPy's pivots are to be found."""
+    """Factor the matrix itself, column by column, and not its transpose, so that the pivots are NumPy's."""
     pivots = Pivots(element, element.result(1))
     factorise(element, element.results[0], element.results[1], pivots)
     write_determinant(element, element.result(0), pivots)
@@ -173,8 +173,8 @@ def solve_factored_loops(element: Element) -> ir.Value:
 
 
 def solve_by_factors(element: Element, matrix: Grid, pivots: Pivots, source: Columns, *, trans: int) -> ir.Value:
-    """Substitution with both factors; the rows of the right-hand side are exchanged first, or for the transposed
-    matrix those of the solution last."""
+    """Solve by substitution with both factors. The rows of the right-hand side are exchanged first, or for the
+    transposed matrix those of the solution last."""
     code, n, target = element.code, element["m"], element.result()
     systems = [Triangle(element, matrix, lower=True, unit=not trans), Triangle(element, matrix, False, bool(trans))]
     known = [pivots.number(k) for k in map(code.index, range(n.static))] if n.static is not None else None
@@ -250,14 +250,14 @@ def solve_in_place(element: Element, factors: ir.Value, pivots: Pivots, *, trans
 
 
 def swap(element: Element, first: ir.Value, second: ir.Value) -> None:
-    """Exchange what is at two addresses."""
+    """Exchange the numbers at two addresses."""
     numbers = [element.builder.load(each) for each in (first, second)]
     element.builder.store(numbers[1], first)
     element.builder.store(numbers[0], second)
 
 
 def permutation_of_pivots(element: Element) -> ir.Value:
-    """Exchange the numbers of the rows as the rows were exchanged; whether a pivot is no row."""
+    """Exchange the numbers of the rows as the rows were exchanged, and return whether a pivot is no row."""
     code, n, builder = element.code, element["m"], element.builder
     failed = StackVariable(element.emitter, ir.Constant(I1, 0))
     rows, pivots = Pivots(element, element.result()), Pivots(element, element.operand(0))
@@ -276,7 +276,8 @@ def permutation_of_pivots(element: Element) -> ir.Value:
 
 
 def tridiagonal_by_lapack(element: Element) -> ir.Value:
-    """LAPACK overwrites the three diagonals, and wants the right-hand side column by column."""
+    """Solve a tridiagonal system. LAPACK overwrites the three diagonals, and takes the right-hand side column by
+    column."""
     m, n, fortran = element["m"], element["n"], element.fortran
     diagonals, right = element.scratch
     rows = element.matrix(diagonals, m)

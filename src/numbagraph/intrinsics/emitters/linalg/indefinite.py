@@ -14,7 +14,7 @@ from numbagraph.ir.types import INT64, real_dtype
 
 
 def factors_of_blocks(element: Element) -> None:
-    """Bunch and Kaufman's method. LAPACK may read beside a matrix with NaN: it is not shown any."""
+    """Factor by Bunch and Kaufman's method. LAPACK may read beside a matrix with NaN, so it is not called for one."""
     n, builder = element["m"], element.builder
     with builder.if_else(is_not_finite(element), likely=False) as (wrong, right):
         with wrong:
@@ -27,7 +27,7 @@ def factors_of_blocks(element: Element) -> None:
 
 
 def is_not_finite(element: Element) -> ir.Value:
-    """Whether an element of the triangle that is read is infinite or NaN, in one of its parts."""
+    """Return whether an element of the triangle that is read is infinite or NaN, in one of its parts."""
     n, code, parts = element["m"], element.code, 2 if element.code.dtype.kind == "c" else 1
     dtype = real_dtype(code.dtype)
     rows = Matrix(element.emitter, element.operands[0], dtype, n * parts, code.index(1))
@@ -56,7 +56,7 @@ def factorise(element: Element) -> None:
 
 
 class Unpacked:
-    """The results, of what LAPACK leaves in a triangle and of its pivots.
+    """The results, made from the triangle that LAPACK leaves and from its pivots.
 
     Row k was exchanged with row ``pivots[k] - 1``; in a block of two rows, whose pivots are negative, it is the second
     one, of a lower triangle, or the first one, of an upper one.
@@ -86,7 +86,7 @@ class Unpacked:
         code.loop(0, self.n, self.put_order)
 
     def begin_row(self, i: Index) -> None:
-        """Zeros beside the triangle, and the diagonal."""
+        """Write zeros beside the triangle, and the diagonal."""
         builder, code = self.element.builder, self.element.code
         first, last = (i + 1, self.n) if self.lower else (code.index(0), i)
         code.loop(first, last, lambda j: builder.store(self.zero, self.factor.address(i, j)))
@@ -96,7 +96,7 @@ class Unpacked:
         self.positions[self.start, i] = as_number(code, i)
 
     def block(self, k: Index) -> Index:
-        """Undo the exchange of the rows of a block, and give the row that the next one begins with."""
+        """Undo the exchange of the rows of a block, and return the row that the next one begins with."""
         builder, code = self.element.builder, self.element.code
         pivot = code.index(builder.sext(self.pivots[self.start, k].value, I64))
         is_double = pivot.compare("<", 0)
@@ -111,7 +111,7 @@ class Unpacked:
         return k - 1 - more if self.lower else k + 1 + more
 
     def couple(self, i: Index, j: Index) -> None:
-        """What is beside the diagonal in a block of two rows belongs to the blocks."""
+        """Move the element beside the diagonal in a block of two rows from the triangle to the blocks."""
         element = self.element
         value = self.matrix[i, j]
         self.blocks[i, j] = value
@@ -120,7 +120,7 @@ class Unpacked:
         element.builder.store(self.zero, self.factor.address(i, j))
 
     def put_order(self, i: Index) -> None:
-        """The place of a row among those of the factor."""
+        """Write the place of a row among those of the factor."""
         code = self.element.code
         position = code.index(self.positions[self.start, i].value)
         self.order[self.start, position] = as_number(code, i)

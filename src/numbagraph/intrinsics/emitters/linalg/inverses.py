@@ -1,4 +1,4 @@
-"""Inverse matrices, of which nobody else uses the factors: a symmetric one may have Cholesky's."""
+"""Inverse matrices whose factors nothing else uses: a symmetric one may have Cholesky's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from numbagraph.intrinsics.emitters.matrices import Index, StackVariable
 from numbagraph.ir.structs import replace
 
 FACTORS, PIVOTS = range(2)
-"""Pieces of scratch memory."""
+"""Pieces of scratch memory, by number."""
 
 
 class Unit:
@@ -38,7 +38,7 @@ class Unit:
 
 
 def with_columns(element: Element) -> Element:
-    """The same element, whose right-hand side is a unit matrix."""
+    """Return an element with as many right-hand sides as a unit matrix has columns."""
     return replace(element, lengths={**element.lengths, "n": element["m"]})
 
 
@@ -51,8 +51,8 @@ def inverse_loops(element: Element) -> ir.Value:
 
 
 def inverse_by_lapack(element: Element) -> ir.Value:
-    """Whether a matrix is symmetric is seen in a hundredth of the time, and then Cholesky's factor takes half of it;
-    if it has none, this is found out after a small part."""
+    """Invert a matrix. To see whether it is symmetric takes a hundredth of the time, and then Cholesky's factor takes
+    half of it; if it has none, this is found out after a small part."""
     element = with_columns(element)
     if element.code.dtype.kind != "f":
         return by_exchanges(element)
@@ -65,8 +65,8 @@ def inverse_by_lapack(element: Element) -> ir.Value:
 
 
 def is_symmetric(element: Element) -> ir.Value:
-    """Whether a matrix is equal to its transpose, its elements are finite, and it is not diagonal: that has an exact
-    inverse. No row is looked at behind the first that says no."""
+    """Return whether a matrix is equal to its transpose, its elements are finite, and it is not diagonal, since a
+    diagonal one has an exact inverse. Rows behind the first that decides are not read."""
     code, builder, matrix = element.code, element.builder, element.operand(0)
     symmetric = StackVariable(element.emitter, ir.Constant(I1, 1))
     diagonal = StackVariable(element.emitter, ir.Constant(I1, 1))
@@ -87,7 +87,8 @@ def is_symmetric(element: Element) -> ir.Value:
 
 
 def by_cholesky(element: Element) -> ir.Value:
-    """LAPACK sees the other triangle of the same matrix. Whether there is a factor."""
+    """Invert by Cholesky's factor, and return whether there is one. LAPACK sees the other triangle of the same
+    matrix."""
     n, fortran, code = element["m"], element.fortran, element.code
     result, width = element.result(), fortran.width(n.register)
     element.copy(element.results[0], element.operands[0], n * n)
@@ -100,7 +101,7 @@ def by_cholesky(element: Element) -> ir.Value:
 
 
 def by_exchanges(element: Element) -> ir.Value:
-    """By triangular factors with pivots, which are NumPy's, as are the numbers."""
+    """Invert by triangular factors with pivots, which are NumPy's, so the numbers are, too."""
     pivots = Pivots(element, element.memory(PIVOTS, ("m",), INT32))
     factorise(element, element.scratch[FACTORS], element.scratch[PIVOTS], pivots)
     unit(element, element.results[0], element["m"])

@@ -11,13 +11,15 @@ from numbagraph.intrinsics.emitters.linalg.spectral import BLOCK, MOST, none_if,
 from numbagraph.intrinsics.emitters.matrices import Index
 
 LEAF, LEVELS = 25, 28
-"""The largest problem that LAPACK does not divide, and how often it divides others, at most."""
+"""The size of the largest problem that LAPACK does not divide, and the greatest number of times that it divides
+others."""
 REAL_PER_VALUE = 13 + 2 * LEAF + 8 * LEVELS
 INTEGERS_PER_VALUE = 11 + 3 * LEVELS
 
 
 def least_squares(element: Element) -> ir.Value:
-    """The solutions in the rows of a matrix, the singular values and the rank. Of no rows the solution is zero."""
+    """Write the solutions in the rows of a matrix, the singular values and the rank. Without rows, the solution is
+    zero."""
     m, n, k, fortran = element["m"], element["n"], element["k"], element.fortran
     matrix, right, work, real_work, integers = element.scratch
     columns_of(element, element.operand(0), matrix, m, n)
@@ -46,6 +48,7 @@ def zero_all(element: Element, target: ir.Value, size: Index) -> None:
 
 
 def work_of(m: Index, n: Index, k: Index) -> Index:
-    """More than LAPACK asks for: the square of the smaller length, what its values take, and blocks of rows."""
+    """Return the size of work memory, which is more than LAPACK asks for: the square of the smaller length, memory for
+    each value, and blocks of rows."""
     few = m.least(n)
     return (few * (few + k + (REAL_PER_VALUE + 1)) + (m + n + k + 1) * BLOCK + (LEAF + 1) ** 2).least(MOST)

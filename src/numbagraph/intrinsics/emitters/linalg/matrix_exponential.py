@@ -19,9 +19,9 @@ COEFFICIENTS = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
     10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
 )  # fmt: skip
-"""Of the Padé approximant of degree 13."""
+"""The coefficients of the Padé approximant of degree 13."""
 MATRICES = 7
-"""Square matrices of scratch memory."""
+"""The number of square matrices in scratch memory."""
 
 _exp2, _log2, _floor = (lifted(intrinsic(name)) for name in ("exp2", "log2", "floor"))
 
@@ -42,14 +42,14 @@ class SquareTemporaries:
         return self.element.matrix(pointer, self.n)
 
     def multiply(self, left: ir.Value, right: ir.Value, target: ir.Value) -> None:
-        """BLAS sees transposed matrices, whose product has the other order."""
+        """Multiply two matrices. BLAS sees them transposed, so it multiplies in the other order."""
         n, fortran = self.n, self.element.fortran
         width = fortran.width(n.register)
         one, zero = fortran.number(1), fortran.number(0)
         fortran.blas("gemm", "N", "N", n, n, n, one, right, width, left, width, zero, target, width)
 
     def combine(self, target: ir.Value, *terms: tuple[float, ir.Value]) -> None:
-        """The sum of multiples of matrices."""
+        """Write the sum of multiples of matrices."""
         (factor, first), *rest = terms
         self.element.copy(target, first, self.size)
         self.scale(target, self.element.fortran.number(factor))
@@ -65,7 +65,8 @@ class SquareTemporaries:
 
 
 def exponential(element: Element) -> ir.Value:
-    """Higham, The scaling and squaring method for the matrix exponential revisited (2005); see also `squarings`."""
+    """Compute the exponential: Higham, The scaling and squaring method for the matrix exponential revisited (2005); see
+    also `squarings`."""
     code, n, result = element.code, element["m"], element.results[0]
     squares = SquareTemporaries(element, element.scratch[0])
     a, a2, a4, a6, odd, even, spare = (squares[number] for number in range(MATRICES))
@@ -99,8 +100,8 @@ def exponential(element: Element) -> ir.Value:
 
 
 def is_larger_above(element: Element, matrix: Matrix) -> ir.Value:
-    """Whether the elements above the diagonal are larger than those below. They are turned below it: LAPACK, which sees
-    the transpose, then has the large ones above the diagonal, where it does not take them for pivots."""
+    """Return whether the elements above the diagonal are larger than those below. Such a matrix is transposed: LAPACK,
+    which sees the transpose, then has the large elements above the diagonal, where it does not take them for pivots."""
     code, n = element.code, element["m"]
     zero = Number(element.emitter, element.emitter.constant(0.0, real_dtype(code.dtype)), real_dtype(code.dtype))
     difference = StackVariable(element.emitter, zero.value)
@@ -131,7 +132,7 @@ def scaled_powers(
     unused: tuple[ir.Value, ir.Value],
     memory: tuple[ir.Value, ir.Value],
 ) -> Number:
-    """The powers 2, 4 and 6 of a matrix that is divided by a power of two, and the number of squarings that this
+    """Return the powers 2, 4 and 6 of a matrix that is divided by a power of two, and the number of squarings that this
     takes."""
     (a2, a4, a6), (eighth, tenth) = powers, unused
 
@@ -155,15 +156,16 @@ def scaled_powers(
 
 
 def negative_power(element: Element, count: Number) -> ir.Value:
-    """The address of two to the power of minus ``count``."""
+    """Return the address of two to the power of minus ``count``."""
     dtype = element.code.dtype
     number = element.emitter.cast(_exp2(-count).operand, dtype)
     return element.fortran.slot(number)
 
 
 def derivative(element: Element) -> ir.Value:
-    """A block of the exponential of the matrix that has the operand twice on its diagonal, and the direction beside.
+    """Compute the derivative in a direction, as a block of the exponential of a larger matrix.
 
+    That matrix has the operand twice on its diagonal, and the direction beside.
     The direction's norm is made small, so that no squarings are due to it; and the operand is turned so that its large
     elements are on the direction's side.
     """

@@ -1,4 +1,5 @@
-"""Products with the orthogonal factor of a matrix: by LAPACK's reflections where these are many, without the factor."""
+"""Products with the orthogonal factor of a matrix: by LAPACK's reflections, without the factor, where these are
+many."""
 
 from __future__ import annotations
 
@@ -16,11 +17,12 @@ from numbagraph.intrinsics.emitters.linalg.spectral import BLOCK, MOST, TABLES, 
 from numbagraph.intrinsics.emitters.matrices import Index
 
 FEW = 64
-"""Reflections that take longer, block by block, than Q and a product with it do, if there is much to multiply."""
+"""The number of reflections up to which it takes longer to apply them, block by block, than to compute Q and a product
+with it, if there is much to multiply."""
 
 
 def product_on_the_right(element: Element) -> None:
-    """``c @ Q``, whose first columns are the result."""
+    """Compute ``c @ Q``, whose first columns are the result."""
     m, k, rows, fortran = element["m"], element["k"], element["p"], element.fortran
     *_, product = element.scratch
     with factorised(element) as (few, many):
@@ -42,7 +44,7 @@ def product_on_the_right(element: Element) -> None:
 
 
 def product_on_the_left(element: Element) -> None:
-    """``Q @ c``, which has more rows than c where Q has."""
+    """Compute ``Q @ c``, which has more rows than c where Q has."""
     m, k, columns, fortran = element["m"], element["k"], element["p"], element.fortran
     product, used = element.results[0], k * columns
     with factorised(element) as (few, many):
@@ -62,7 +64,7 @@ def product_on_the_left(element: Element) -> None:
 
 @contextmanager
 def factorised(element: Element) -> Iterator[tuple[Any, Any]]:
-    """Factor the matrix. There are few reflections, or many for what is to be multiplied with them."""
+    """Factor the matrix, and open a context for two cases: few reflections, or many for the size of the product."""
     m, n, k = element["m"], element["n"], element["k"]
     matrix, factors, *_ = element.scratch
     columns_of(element, element.operand(0), matrix, m, n)
@@ -78,7 +80,7 @@ def work_of(element: Element) -> tuple[ir.Value, Index]:
 
 
 def factor(element: Element) -> tuple[ir.Value, ir.Value]:
-    """Q, in place of the reflections."""
+    """Compute Q in place of the reflections."""
     m, k, fortran = element["m"], element["k"], element.fortran
     matrix, factors, *_ = element.scratch
     width = fortran.width(m.register)
@@ -87,13 +89,13 @@ def factor(element: Element) -> tuple[ir.Value, ir.Value]:
 
 
 def adjoint(element: Element) -> str:
-    """How Q is turned over, which is a transpose for LAPACK already."""
+    """Return LAPACK's letter for the adjoint of Q; LAPACK sees matrices transposed already."""
     return "C" if element.code.dtype.kind == "c" and element.attributes["conjugate"] else "T"
 
 
 def reflect(element: Element, side: str, product: ir.Value, rows: Index, columns: Index) -> None:
-    """Multiply with the conjugate of Q in place: what is row by row here is the transpose for LAPACK, so that it
-    multiplies with the adjoint of Q on the other side."""
+    """Multiply with the conjugate of Q in place. A matrix that is row by row here is the transpose for LAPACK, so that
+    it multiplies with the adjoint of Q on the other side."""
     fortran, k = element.fortran, element["k"]
     matrix, factors, *_ = element.scratch
     letter = "C" if element.code.dtype.kind == "c" else "T"
@@ -104,7 +106,8 @@ def reflect(element: Element, side: str, product: ir.Value, rows: Index, columns
 
 
 def conjugate(element: Element, target: ir.Value, size: Index) -> None:
-    """Conjugate numbers in place, before and after c is multiplied with the conjugate of Q where Q itself is wanted."""
+    """Conjugate numbers in place, before and after c is multiplied with the conjugate of Q, where Q itself is
+    wanted."""
     if element.code.dtype.kind == "f" or element.attributes["conjugate"]:
         return
     row, first = element.matrix(target, size), element.code.index(0)

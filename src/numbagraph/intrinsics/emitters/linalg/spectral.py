@@ -17,12 +17,13 @@ from numbagraph.ir.types import real_dtype
 
 
 def nonzero(element: Element, info: ir.Value) -> ir.Value:
-    """Whether LAPACK has not given a result; NaN is an argument that some routines refuse."""
+    """Return whether LAPACK has given no result; NaN is an argument that some routines refuse."""
     return element.builder.icmp_signed("!=", info, ir.Constant(I32, 0))
 
 
 def symmetric(vectors: bool) -> Callable[[Element], ir.Value]:
-    """Eigenvalues, and eigenvectors in columns. In the least work memory LAPACK would take column by column."""
+    """Compute eigenvalues, and eigenvectors in columns. With the least work memory, LAPACK would work column by
+    column."""
 
     def emit(element: Element) -> ir.Value:
         n, fortran = element["m"], element.fortran
@@ -53,7 +54,7 @@ def symmetric(vectors: bool) -> Callable[[Element], ir.Value]:
 
 
 def orthogonal_triangular(element: Element) -> None:
-    """Householder's reflections, of which as many columns of Q are made as the result has."""
+    """Compute Q and R by Householder's reflections. Q gets as many columns as the result has."""
     m, n, k, fortran = element["m"], element["n"], element["k"], element.fortran
     matrix, factors, work = element.scratch
     columns_of(element, element.operand(0), matrix, m, n)
@@ -67,7 +68,7 @@ def orthogonal_triangular(element: Element) -> None:
 
 
 def upper_part(element: Element, matrix: ir.Value, target: Matrix, m: Index, rows: Index, columns: Index) -> None:
-    """The first rows of a matrix in Fortran's order, which has m of them, and zeros below the diagonal."""
+    """Write the first rows of a matrix in Fortran's order, which has m of them, and zeros below the diagonal."""
     transpose(element, element.matrix(matrix, m, target.dtype), target, columns, rows)
     zero = llvm_constant(0, target.dtype)
 
@@ -78,7 +79,8 @@ def upper_part(element: Element, matrix: ir.Value, target: Matrix, m: Index, row
 
 
 def hessenberg(vectors: bool) -> Callable[[Element], None]:
-    """The Hessenberg form of a matrix, and the unitary matrix that leads to it: of two rows, the matrix itself."""
+    """Compute the Hessenberg form of a matrix, and the unitary matrix that leads to it. A matrix of two rows is its own
+    form."""
 
     def emit(element: Element) -> None:
         n, fortran, code = element["m"], element.fortran, element.code
@@ -109,15 +111,16 @@ def hessenberg(vectors: bool) -> Callable[[Element], None]:
 
 
 TABLES = 65 * 64
-"""Elements of work memory for the triangular factors of blocks of reflections."""
+"""The number of elements of work memory for the triangular factors of blocks of reflections."""
 BLOCK = 64
-"""Columns that LAPACK takes at a time."""
+"""The number of columns that LAPACK takes at a time."""
 MOST = 2**31 - 1
-"""Elements of work memory that LAPACK can be told of."""
+"""The greatest number of elements of work memory that LAPACK's integers hold."""
 
 
 def singular(vectors: bool) -> Callable[[Element], ir.Value]:
-    """Singular values, from the largest, and singular vectors: the left ones in columns, the right ones in rows."""
+    """Compute singular values, from the largest, and singular vectors: the left ones in columns, the right ones in
+    rows."""
 
     def emit(element: Element) -> ir.Value:
         m, n, fortran, code = element["m"], element["n"], element.fortran, element.code
@@ -147,13 +150,14 @@ def singular(vectors: bool) -> Callable[[Element], ir.Value]:
 
 
 def work_of_singular(m: Index, n: Index, rows: Index, columns: Index) -> Index:
-    """More than LAPACK asks for: ``4 k**2 + 7 k`` for the smaller length k, the larger one, and blocks of vectors."""
+    """Return the size of work memory, which is more than LAPACK asks for: ``4 k**2 + 7 k`` for the smaller length k,
+    the larger one, and blocks of vectors."""
     k = m.least(n)
     return (k * k * 4 + k * (7 + 2 * BLOCK) + (rows + columns) * BLOCK + m + n + 1).least(MOST)
 
 
 def general(vectors: bool) -> Callable[[Element], ir.Value]:
-    """Eigenvalues of a complex matrix, and right eigenvectors in columns."""
+    """Compute eigenvalues of a complex matrix, and right eigenvectors in columns."""
 
     def emit(element: Element) -> ir.Value:
         return (general_of_real if element.attributes["real"] else general_of_complex)(element, vectors)
@@ -177,7 +181,8 @@ def general_of_complex(element: Element, vectors: bool) -> ir.Value:
 
 
 def general_of_real(element: Element, vectors: bool) -> ir.Value:
-    """The same of a complex matrix without imaginary parts, by the routine for real ones, whose order NumPy's is."""
+    """Compute the eigenvalues of a complex matrix without imaginary parts, by the routine for real ones, whose order
+    NumPy has."""
     n, dtype = element["m"], real_dtype(element.code.dtype)
     code, fortran = Code(element.emitter, dtype), Fortran(element.emitter, dtype)
     matrix, columns, parts, work = element.scratch
@@ -203,7 +208,7 @@ def general_of_real(element: Element, vectors: bool) -> ir.Value:
 
 
 def put_vector(element: Element, code: Code, found: Matrix, value: Complex, k: Index) -> None:
-    """Vectors of a pair of conjugates are the sum and the difference of two columns, the second one times i."""
+    """Write the vectors of a pair of conjugates: the sum and the difference of two columns, the second one times i."""
     zero, target = code.number(0.0), element.result(1)
     first, second = value.imag > zero, value.imag < zero
     left = k + code.index(element.builder.sext(second.value, I64))
@@ -218,7 +223,7 @@ def put_vector(element: Element, code: Code, found: Matrix, value: Complex, k: I
 
 
 def not_finite(element: Element, operand: int, size: Index) -> ir.Value:
-    """Whether an element of an operand is infinite or NaN, in one of its parts."""
+    """Return whether an element of an operand is infinite or NaN, in one of its parts."""
     code, builder, dtype = element.code, element.builder, real_dtype(element.code.dtype)
     count = size * (2 if element.code.dtype.kind == "c" else 1)
     parts = Matrix(element.emitter, element.operands[operand], dtype, count, code.index(1))
@@ -233,5 +238,5 @@ def not_finite(element: Element, operand: int, size: Index) -> ir.Value:
 
 
 def none_if(element: Element, condition: ir.Value, length: Index) -> Index:
-    """A length, or 0 where LAPACK must not see the matrix."""
+    """Return a length, or 0 where LAPACK must not see the matrix."""
     return Index(element.emitter, element.builder.select(condition, ir.Constant(I64, 0), length.register))

@@ -1,8 +1,8 @@
-"""How often the approximant of a matrix's exponential is squared.
+"""The number of times that the approximant of a matrix's exponential is squared.
 
-Al-Mohy and Higham, A new scaling and squaring algorithm for the matrix exponential (2009): the norms of powers say how
-large a matrix is, where its own norm would ask for so many squarings that digits are lost. What is rounded in the
-powers depends on the sizes of the elements, for which there is a guard.
+Al-Mohy and Higham, A new scaling and squaring algorithm for the matrix exponential (2009): the norms of powers measure
+the size of a matrix, where its own norm would lead to so many squarings that digits are lost. The rounding errors of
+the powers depend on the sizes of the elements, for which there is a guard.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numbagraph.intrinsics.emitters.matrices import Index, StackVariable
 from numbagraph.ir.types import FLOAT64, real_dtype
 
 LARGEST = math.log2(4.25)
-"""Of the size up to which the approximant of degree 13 has the accuracy of double precision."""
+"""The logarithm of the size up to which the approximant of degree 13 has the accuracy of double precision."""
 POWER = 27
-"""The first one in the approximant's error."""
+"""The first power in the approximant's error."""
 FACTOR = -math.log2(113250775606021113483283660800000000)
-"""Of that power in the error."""
+"""The logarithm of the factor of that power in the error."""
 MOST = 1100.0
 
 _log2, _ceil = (lifted(intrinsic(name)) for name in ("log2", "ceil"))
@@ -33,7 +33,7 @@ _log2, _ceil = (lifted(intrinsic(name)) for name in ("log2", "ceil"))
 class ColumnSums:
     """Sums down the columns of matrices, of the sizes of their elements times weights, in the memory of two vectors.
 
-    Row by row, so that vector code adds to all of them.
+    They are computed row by row, so that vector code adds to all of them.
     """
 
     def __init__(self, element: Element, memory: Sequence[ir.Value]) -> None:
@@ -48,7 +48,7 @@ class ColumnSums:
         code.loop(0, self.element["m"], lambda i: weights.__setitem__((self.first, i), weight(i)))
 
     def largest(self, pointer: ir.Value) -> Number:
-        """The largest sum of a matrix; NaN where there is one among them."""
+        """Return the largest sum of a matrix; NaN where there is one among them."""
         code, n, sums, first = self.element.code, self.element["m"], self.sums, self.first
         matrix, most = self.element.matrix(pointer, n), StackVariable(self.element.emitter, self.zero.value)
 
@@ -66,7 +66,8 @@ class ColumnSums:
         return Number(self.element.emitter, most.value, self.zero.dtype)
 
     def logarithm(self, pointer: ir.Value) -> Number:
-        """To the base 2, of the norm of the matrix that has the sizes of the elements, to the power of `POWER`."""
+        """Return the logarithm to the base 2 of the norm of a power: of the matrix of the elements' sizes, to the power
+        of `POWER`."""
         emitter, code = self.element.emitter, self.element.code
         total = StackVariable(emitter, emitter.constant(0.0, FLOAT64))
 
@@ -81,7 +82,7 @@ class ColumnSums:
 
 
 def size(number: Number | Complex) -> Number:
-    """As BLAS has it for sums: of a complex number, that of its parts together."""
+    """Return the size of a number as in BLAS's sums: for a complex number, the sum of the sizes of its parts."""
     return absolute(number.real) + absolute(number.imag) if isinstance(number, Complex) else absolute(number)
 
 
@@ -92,15 +93,15 @@ def squarings(
     tenth_power: Callable[[], ir.Value],
     memory: Sequence[ir.Value],
 ) -> tuple[Number, Number]:
-    """The number for a matrix whose powers 6 and 8 are known; and whether they are finite. If not, its norm counts,
-    with which the exponential overflows unless all eigenvalues are far on the negative side.
+    """Return the number of squarings for a matrix whose powers 6 and 8 are known, and whether these are finite.
 
-    The tenth power, which takes a product, is asked for where the number depends on it.
+    If not, its norm counts, with which the exponential overflows unless all eigenvalues are far on the negative side.
+    The tenth power, which takes a product, is only computed where the number depends on it.
     """
     sums = ColumnSums(element, memory)
 
     def size_of(power: ir.Value, exponent: float) -> Number:
-        """The logarithm of the root of a power's norm."""
+        """Return the logarithm of the root of a power's norm."""
         return _log2(sums.largest(power).cast(FLOAT64)) / exponent
 
     norm, sixth, eighth = (size_of(*each) for each in ((matrix, 1.0), (powers[0], 6.0), (powers[1], 8.0)))

@@ -18,7 +18,7 @@ from numbagraph.intrinsics.emitters.matrices import Code, Index, Matrix, StackVa
 def differences(
     code: Code, firsts: Sequence[Number], stop: Index, terms: Callable[[Index], Sequence[Number]]
 ) -> list[Number]:
-    """Numbers, from each of which the terms of a sum are subtracted, in one loop."""
+    """Return several numbers, each less the terms of a sum, computed in one loop."""
 
     def step(k: ir.Value, *totals: ir.Value) -> list[ir.Value]:
         found = terms(code.index(k))
@@ -57,7 +57,7 @@ class Levinson:
         self.failed = StackVariable(element.emitter, self.code.false)
 
     def divisor(self, number: Number) -> Number:
-        """The same number; a zero is a leading matrix that is singular."""
+        """Return a divisor, and note a failure if it is zero: then a leading matrix is singular."""
         builder = self.element.builder
         self.failed.value = builder.or_(self.failed.value, number.equals(0.0).value)
         return number
@@ -75,7 +75,7 @@ class Levinson:
         return self.failed.value
 
     def step(self, size: Index) -> None:
-        """From the solution of the first ``size`` equations to one more."""
+        """Extend the solution of the first ``size`` equations by one more equation."""
         zero = self.code.index(0)
         corner = self.column[zero]
         below, rest = differences(
@@ -89,7 +89,7 @@ class Levinson:
             self.turn(size, corner, divisor)
 
     def rest(self, size: Index, c: Index) -> Number:
-        """What one more equation lacks."""
+        """Return the residual of the next equation."""
         terms = (self.code, [self.right[size, c]], size, lambda j: [self.column[size - j] * self.result[j, c]])
         return differences(*terms)[0]
 
@@ -99,7 +99,7 @@ class Levinson:
         self.code.loop(0, size, lambda j: result.__setitem__((j, c), result[j, c] - last * self.forwards[size - 1 - j]))
 
     def turn(self, size: Index, corner: Number, divisor: Number) -> None:
-        """Let both vectors be those of one equation more."""
+        """Extend both vectors to one equation more."""
         forwards, backwards = self.forwards, self.backwards
         ahead, behind, other = differences(
             *(self.code, [self.row[size + 1], self.column[size + 1], corner], size),

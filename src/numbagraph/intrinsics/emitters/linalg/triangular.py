@@ -17,7 +17,7 @@ FLIPPED = {"L": "U", "U": "L"}
 
 
 def cholesky_loops(element: Element) -> ir.Value:
-    """Column by column; NaN passes, as in LAPACK."""
+    """Compute Cholesky's factor column by column; NaN passes, as in LAPACK."""
     code, n = element.code, element["m"]
     source, target = element.operand(0), element.result()
     if element.attributes["upper"]:
@@ -47,7 +47,7 @@ def cholesky_loops(element: Element) -> ir.Value:
 
 
 def cholesky_by_lapack(element: Element) -> ir.Value:
-    """LAPACK sees the transposed matrix, whose other triangle is the same."""
+    """Compute Cholesky's factor by LAPACK, which sees the transposed matrix, whose other triangle is the same."""
     n, result = element["m"], element.results[0]
     element.copy(result, element.operands[0], n * n)
     upper = element.attributes["upper"]
@@ -57,7 +57,7 @@ def cholesky_by_lapack(element: Element) -> ir.Value:
 
 
 def clear_triangle(element: Element, matrix: Matrix, n: Index, *, upper: bool) -> None:
-    """Set to zero what is strictly above, or below, the diagonal of a square matrix in C order."""
+    """Set to zero the elements strictly above, or below, the diagonal of a square matrix in C order."""
     builder = element.builder
     clear = element.emitter.function("memset", POINTER, [POINTER, I32, I64], pure=False)
 
@@ -70,7 +70,7 @@ def clear_triangle(element: Element, matrix: Matrix, n: Index, *, upper: bool) -
 
 
 def solve_loops(element: Element) -> ir.Value:
-    """Column by column of the right-hand side."""
+    """Solve column by column of the right-hand side."""
     trans, lower, unit = (element.attributes[each] for each in ("trans", "lower", "unit_diagonal"))
     matrix = element.operand(0).transposed if trans else element.operand(0)
     system = Triangle(element, matrix, lower != bool(trans), unit)
@@ -86,7 +86,7 @@ def solve_loops(element: Element) -> ir.Value:
 
 
 def store(system: Triangle, x: Grid, target: Matrix, c: Index) -> None:
-    """Put what was computed in registers into a column."""
+    """Store the numbers that were computed in registers into a column."""
     if isinstance(x, Registers):
         zero = system.code.index(0)
         system.code.loop(0, system.n, lambda i: target.__setitem__((i, c), x[i, zero]))
@@ -110,14 +110,15 @@ RAISED = 2.0**64
 
 
 def raised_beside(divisor: Number) -> Callable[[Number], Number]:
-    """What to apply to both sides of a quotient whose divisor may be subnormal, so that its reciprocal is finite."""
+    """Return a function for both sides of a quotient whose divisor may be subnormal: it scales them so that the
+    reciprocal is finite."""
     small = absolute(divisor) < float(np.finfo(real_dtype(divisor.dtype)).tiny)
     return lambda number: small.where(number * RAISED, number)
 
 
 class Triangle:
-    """A triangular matrix to be solved with: in registers where its length is static, the reciprocals of its diagonal
-    ready."""
+    """A triangular matrix to solve with: in registers where its length is static, with the reciprocals of its diagonal
+    computed."""
 
     def __init__(self, element: Element, matrix: Grid, lower: bool, unit: bool) -> None:
         self.code = element.code
@@ -139,7 +140,7 @@ class Triangle:
         self.singular = self.find_zero()
 
     def find_zero(self) -> ir.Value:
-        """Whether there is a zero on the diagonal."""
+        """Return whether there is a zero on the diagonal."""
         builder = self.code.emitter.builder
         found = StackVariable(self.code.emitter, self.code.false)
         if not self.unit:
@@ -151,11 +152,11 @@ class Triangle:
         return found.value
 
     def vector(self, target: Matrix, c: Index) -> Grid:
-        """Where a solution is worked on."""
+        """Return the place of a solution while it is computed: registers, or a column of the target."""
         return Registers() if self.n.static is not None else Column(target, c)
 
     def solve(self, x: Grid, right: Callable[[Index], Number]) -> None:
-        """Substitution; ``right(i)`` is an element of the right-hand side."""
+        """Solve by substitution; ``right(i)`` is an element of the right-hand side."""
         zero = self.code.index(0)
 
         def row(i: Index) -> None:
@@ -175,7 +176,7 @@ class Triangle:
 
 
 def solve_by_blas(element: Element) -> ir.Value:
-    """BLAS sees the transposed matrices, so the solution multiplies from the left."""
+    """Solve by BLAS, which sees the transposed matrices, so the solution multiplies from the left."""
     trans, lower, unit = (element.attributes[each] for each in ("trans", "lower", "unit_diagonal"))
     m, n = element["m"], element["n"]
     element.copy(element.results[0], element.operands[1], m * n)
@@ -193,7 +194,8 @@ def triangular_by_blas(
     unit: bool,
     by_columns: bool = False,
 ) -> None:
-    """``by_columns`` says whether the matrix stands in memory as BLAS wants it, rather than transposed."""
+    """Solve by BLAS; ``by_columns`` says whether the matrix is stored column by column, as in BLAS, rather than
+    transposed."""
     m, n, fortran = element["m"], element["n"], element.fortran
     name, diagonal = "L" if lower else "U", "U" if unit else "N"
     triangle = name if by_columns else FLIPPED[name]
@@ -215,7 +217,7 @@ def triangular_by_blas(
 
 
 def zero_on_diagonal(element: Element, pointer: ir.Value) -> ir.Value:
-    """Whether a matrix, of complex numbers perhaps, has a zero there."""
+    """Return whether a matrix, perhaps a complex one, has a zero on its diagonal."""
     builder, found = element.builder, StackVariable(element.emitter, ir.Constant(I1, 0))
     matrix = element.matrix(pointer, element["m"])
 

@@ -12,7 +12,8 @@ from numbagraph.intrinsics.emitters.matrices import Index
 
 
 def eigenvalues(element: Element) -> ir.Value:
-    """All of them by the QL method, or some by bisection. Of what is no number LAPACK may find anything."""
+    """Compute all eigenvalues by the QL method, or some by bisection. For operands that are not finite, LAPACK's result
+    is undefined."""
     n, builder, fortran = element["m"], element.builder, element.fortran
     main, other, found, work, integers = element.scratch
     element.copy(main, element.operands[0], n)
@@ -34,12 +35,12 @@ def eigenvalues(element: Element) -> ir.Value:
 
 
 def integer(element: Element, pointer: ir.Value, place: Index) -> ir.Value:
-    """The address of one of LAPACK's integers."""
+    """Return the address of one of LAPACK's integers."""
     return element.builder.gep(element.builder.bitcast(pointer, I32.as_pointer()), [place.register])
 
 
 def are_finite(element: Element) -> ir.Value:
-    """Whether all elements are finite: else a sum of zeros is none."""
+    """Return whether all elements are finite, by a sum of zeros, which is not zero otherwise."""
     code, builder = element.code, element.builder
     total = code.number(0.0)
     for pointer in element.operands[:2]:

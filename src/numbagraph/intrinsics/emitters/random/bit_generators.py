@@ -15,14 +15,14 @@ from numbagraph.intrinsics.emitters.emitter import F64, I1, I32, I64, POINTER, E
 
 I128 = ir.IntType(128)
 UPPER = 624
-"""Numbers of 32 bits that `MT19937` keeps."""
+"""The number of 32-bit words of the state of `MT19937`."""
 WORDS = {"PCG64": 5, "PCG64DXSM": 5, "SFC64": 5, "Philox": 12, "MT19937": UPPER // 2 + 1}
-"""How many words a state has. The last one is of 32 bits that are left over, and below them whether there are any; of
-`MT19937` it is a position."""
+"""The number of words of a state. The last one has 32 bits that are left over, and below them a flag for whether there
+are any; for `MT19937` it is a position."""
 
 
 class Functions(NamedTuple):
-    """The functions of ``bitgen_t``: of the address of a state."""
+    """The functions of ``bitgen_t``, which take the address of a state."""
 
     next_uint64: ir.Function
     next_uint32: ir.Function
@@ -50,28 +50,28 @@ class State:
         self.builder.store(value, place).align = 4 if value.type == I32 else 8
 
     def shifted(self, value: ir.Value, count: int) -> ir.Value:
-        """To the right; to the left by a negative count."""
+        """Shift to the right; to the left by a negative count."""
         shift = self.builder.lshr if count > 0 else self.builder.shl
         return shift(value, ir.Constant(value.type, abs(count)))
 
     def mixed(self, value: ir.Value, count: int, mask: int = -1) -> ir.Value:
-        """``value ^ (value >> count & mask)``."""
+        """Return ``value ^ (value >> count & mask)``."""
         other = self.shifted(value, count)
         if mask != -1:
             other = self.builder.and_(other, ir.Constant(value.type, mask))
         return self.builder.xor(value, other)
 
     def rotated(self, value: ir.Value, count: ir.Value) -> ir.Value:
-        """To the left."""
+        """Rotate to the left."""
         return Emitter(self.builder).intrinsic("fshl", value, value, count)
 
     def halves(self, wide: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """The upper and the lower half."""
+        """Return the upper and the lower half."""
         upper = self.builder.trunc(self.shifted(wide, 64), I64)
         return upper, self.builder.trunc(wide, I64)
 
     def product(self, value: ir.Value, factor: int) -> tuple[ir.Value, ir.Value]:
-        """The halves of a product of two words."""
+        """Return the halves of a product of two words."""
         return self.halves(self.builder.mul(self.builder.zext(value, I128), ir.Constant(I128, factor)))
 
 
@@ -79,7 +79,7 @@ class State:
 
 
 def advance(state: State, factor: int) -> tuple[ir.Value, ir.Value]:
-    """The state of a linear congruential generator before and after a step, which is made."""
+    """Take a step of a linear congruential generator, and return the states before and after it."""
     builder = state.builder
     before, after = state.load(0, I128), state.load(1, I128)
     after = builder.add(builder.mul(before, ir.Constant(I128, factor)), after)
@@ -88,7 +88,8 @@ def advance(state: State, factor: int) -> tuple[ir.Value, ir.Value]:
 
 
 def pcg64(state: State) -> ir.Value:
-    """O'Neill, PCG: A family of simple fast space-efficient statistically good algorithms (2014): XSL RR 128/64."""
+    """Return the next 64 bits: O'Neill, PCG: A family of simple fast space-efficient statistically good algorithms
+    (2014): XSL RR 128/64."""
     builder = state.builder
     upper, lower = state.halves(advance(state, 0x2360ED051FC65DA44385DF649FCCF645)[1])
     right = state.shifted(upper, 58)
@@ -96,7 +97,8 @@ def pcg64(state: State) -> ir.Value:
 
 
 def pcg64_dxsm(state: State) -> ir.Value:
-    """The same family, with a cheap factor and a stronger output: of the state before the step."""
+    """Return the next 64 bits of the variant with a cheap factor and a stronger output function, which takes the state
+    before the step."""
     builder, factor = state.builder, 0xDA942042E4DD58B5
     upper, lower = state.halves(advance(state, factor)[0])
     lower = builder.or_(lower, ir.Constant(I64, 1))
@@ -105,7 +107,7 @@ def pcg64_dxsm(state: State) -> ir.Value:
 
 
 def sfc64(state: State) -> ir.Value:
-    """Doty-Humphrey, Practically random (2014): Small Fast Chaotic."""
+    """Return the next 64 bits: Doty-Humphrey, Practically random (2014): Small Fast Chaotic."""
     builder = state.builder
     first, second, third, counter = map(state.load, range(4))
     found = builder.add(builder.add(first, second), counter)
@@ -121,7 +123,7 @@ PHILOX_STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
 
 
 def following(builder: ir.IRBuilder, counter: Sequence[ir.Value], step: ir.Value) -> list[ir.Value]:
-    """A counter of several words, the lowest first, after some steps."""
+    """Return a counter of several words, the lowest first, after some steps."""
     found = []
     for word in counter:
         changed = builder.add(word, step)
@@ -131,7 +133,7 @@ def following(builder: ir.IRBuilder, counter: Sequence[ir.Value], step: ir.Value
 
 
 def philox_block(state: State, counter: Sequence[ir.Value]) -> list[ir.Value]:
-    """The four words of a counter."""
+    """Return the four words of a counter."""
     builder, keys = state.builder, [state.load(4), state.load(5)]
     for _ in range(10):
         upper, lower = zip(*map(state.product, counter[::2], PHILOX_FACTORS), strict=True)
@@ -142,7 +144,8 @@ def philox_block(state: State, counter: Sequence[ir.Value]) -> list[ir.Value]:
 
 
 def philox(state: State) -> ir.Value:
-    """Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011): 4 words, 10 rounds."""
+    """Return the next 64 bits: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011): 4 words, 10
+    rounds."""
     builder = state.builder
     first, position = 6, state.load(10)
     with builder.if_then(builder.icmp_unsigned(">=", position, ir.Constant(I64, 4)), likely=False):
@@ -158,7 +161,7 @@ def philox(state: State) -> ir.Value:
 
 
 def twister(state: State) -> ir.Value:
-    """The next 32 bits. Matsumoto and Nishimura, Mersenne twister (1998)."""
+    """Return the next 32 bits. Matsumoto and Nishimura, Mersenne twister (1998)."""
     builder, last = state.builder, UPPER // 2
     with builder.if_then(builder.icmp_unsigned(">=", state.load(last), ir.Constant(I64, UPPER)), likely=False):
         twist(state)
@@ -169,14 +172,14 @@ def twister(state: State) -> ir.Value:
 
 
 def tempered(state: State, position: ir.Value) -> ir.Value:
-    """The 32 bits at a position of the Mersenne twister."""
+    """Return the 32 bits at a position of the Mersenne twister."""
     number = state.mixed(state.load(position, I32), 11)
     number = state.mixed(state.mixed(number, -7, 0x9D2C5680), -15, 0xEFC60000)
     return state.mixed(number, 18)
 
 
 def twist(state: State) -> None:
-    """All numbers of the Mersenne twister made anew, in place."""
+    """Make all numbers of the Mersenne twister anew, in place."""
     builder, apart = state.builder, 397
 
     def number(k: ir.Value, following: int, other: int) -> ir.Value:
@@ -215,7 +218,7 @@ STEPS: dict[str, Callable[[State], ir.Value]] = {
 
 
 def functions_of(module: ir.Module, kind: str) -> Functions:
-    """The functions of a bit generator, in a module that has them once."""
+    """Return the functions of a bit generator, in a module that has them once."""
     names = [f"{kind}.next_uint64", f"{kind}.next_uint32", f"{kind}.next_double"]
     if names[0] in module.globals:
         known: list[Any] = [module.globals[each] for each in names]
@@ -238,7 +241,8 @@ Bodies = tuple[Callable[[State], ir.Value], ...]
 
 
 def word_functions(found: Functions, kind: str) -> Bodies:
-    """Those of a generator that makes 64 bits at a time, and keeps 32 of them for the next call that asks for 32."""
+    """Return the functions of a generator that makes 64 bits at a time; a request for 32 bits keeps the other 32 for
+    the next one."""
     left = WORDS[kind] - 1
 
     def next_uint32(state: State) -> ir.Value:
@@ -259,7 +263,7 @@ def word_functions(found: Functions, kind: str) -> Bodies:
 
 
 def twister_functions(found: Functions) -> Bodies:
-    """Those of a generator that makes 32 bits at a time."""
+    """Return the functions of a generator that makes 32 bits at a time."""
 
     def next_uint64(state: State) -> ir.Value:
         builder = state.builder
@@ -279,7 +283,7 @@ def twister_functions(found: Functions) -> Bodies:
 
 
 def record_of(builder: ir.IRBuilder, kind: str, address: ir.Value) -> ir.Value:
-    """The address of a ``bitgen_t`` (numpy/random/bitgen.h) on the stack: of a state, and of the functions of it."""
+    """Return the address of a ``bitgen_t`` (numpy/random/bitgen.h) on the stack, with a state and its functions."""
     found = functions_of(builder.module, kind)
     raw = found.next_uint32 if kind == "MT19937" else found.next_uint64
     entries = (address, *found, raw)

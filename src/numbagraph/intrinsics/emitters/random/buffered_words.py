@@ -1,7 +1,7 @@
 """Words of bit generators that make several at once, kept side by side for draws.
 
-A draw takes the next word, which is a load. The state in memory is that of some draws before; `leave` makes it that of
-all of them, bit for bit as if they had been made one after the other.
+A draw takes the next word, which is a load. The state in memory is that before some of the draws; `leave` updates it
+for all of them, bit for bit as if the words had been made one after the other.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from numbagraph.intrinsics.emitters.random.bit_generators import (
 
 
 class Words:
-    """Places of words, and up to which there are some."""
+    """A buffer of words, with the place of the next one and the end of those that have been made."""
 
     step = ir.Constant(I64, 1)
-    """How many places a word of 64 bits takes."""
+    """The number of places of a word of 64 bits."""
     size = 0
-    """How many words there is room for."""
+    """The number of words that the buffer has room for."""
 
     def __init__(self, emitter: Emitter, state: State) -> None:
         self.emitter, self.builder, self.state = emitter, emitter.builder, state
@@ -39,11 +39,11 @@ class Words:
         self.kept = State(self.builder, self.builder.bitcast(room, POINTER))
 
     def has(self, place: ir.Value) -> ir.Value:
-        """Whether there is a whole word at a place."""
+        """Return whether there is a whole word at a place."""
         return self.builder.icmp_unsigned("<=", self.builder.add(place, self.step), self.limit.value)
 
     def provide(self, wanted: ir.Value) -> None:
-        """Make words where there are none, if possible as many as wanted."""
+        """Make words if there are none, if possible as many as wanted."""
         with self.builder.if_then(self.builder.not_(self.has(self.place.value))):
             self.make(wanted)
 
@@ -51,23 +51,23 @@ class Words:
         return self.emitter.intrinsic("umin", one, ir.Constant(I64, other))
 
     def make(self, wanted: ir.Value) -> None:
-        """Keep words from the state in memory on."""
+        """Make and keep words, from the state in memory on."""
         raise NotImplementedError
 
     def word(self, place: ir.Value) -> ir.Value:
         raise NotImplementedError
 
     def leave(self, place: ir.Value) -> None:
-        """Make the state in memory that before the word at a place."""
+        """Set the state in memory to that before the word at a place."""
         raise NotImplementedError
 
     def follow(self, before: ir.Value) -> None:
-        """Go on where C has left the state, which was that before a place."""
+        """Continue from the state that C has left, which was that before a place."""
         raise NotImplementedError
 
 
 class Twister(Words):
-    """Those of `MT19937`: 32 bits at each position of the state."""
+    """Words of `MT19937`: 32 bits at each position of the state."""
 
     step = ir.Constant(I64, 2)
     size = UPPER // 2
@@ -102,7 +102,7 @@ class Twister(Words):
 
 
 class Philox(Words):
-    """Those of `Philox`: the four words of the state, and behind these four of each counter that follows."""
+    """Words of `Philox`: the four words of the state, and behind these four of each counter that follows."""
 
     blocks = 32
     size = 4 * (1 + blocks)
@@ -110,7 +110,7 @@ class Philox(Words):
     def __init__(self, emitter: Emitter, state: State) -> None:
         super().__init__(emitter, state)
         self.first = StackVariable(emitter, ir.Constant(I64, 0))
-        """The lowest word of the counter when words were made."""
+        """The lowest word of the counter at the time when the words were made."""
 
     def make(self, wanted: ir.Value) -> None:
         builder, state = self.builder, self.state

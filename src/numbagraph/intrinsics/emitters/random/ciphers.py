@@ -31,7 +31,7 @@ def threefry(first_key: Any, second_key: Any, first: Any, second: Any) -> tuple[
 
 
 def emit_threefry(emitter: Emitter, first_key: Operand, second_key: Operand, counter: Operand) -> ir.Value:
-    """The words of a counter of 64 bits, the upper one first, are enciphered; they are again those of the result."""
+    """Encipher the words of a counter of 64 bits, the upper one first; they form the result in the same order."""
     builder, half = emitter.builder, ir.Constant(I64, 32)
     words = builder.trunc(builder.lshr(counter.value, half), I32), builder.trunc(counter.value, I32)
     registers = (Bits(emitter, value, UINT32) for value in (first_key.value, second_key.value, *words))
@@ -40,7 +40,7 @@ def emit_threefry(emitter: Emitter, first_key: Operand, second_key: Operand, cou
 
 
 def emit_unit_interval(emitter: Emitter, bits: Operand) -> ir.Value:
-    """The upper bits are those of a number from 1 on below 2, from which 1 is taken."""
+    """Convert bits to a number: the upper bits are those of a number from 1 on below 2, from which 1 is subtracted."""
     wide = bits.dtype.itemsize == 8
     fraction, one = (52, 0x3FF) if wide else (23, 0x7F)
     shifted = Bits(emitter, bits.value, bits.dtype) >> (8 * bits.dtype.itemsize - fraction)

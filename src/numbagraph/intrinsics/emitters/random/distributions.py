@@ -22,11 +22,12 @@ from numbagraph.intrinsics.emitters.random.bit_generators import record_of
 from numbagraph.ir.types import FLOAT32, FLOAT64, UINT64
 
 Check = Callable[[ir.IRBuilder, ir.Value], ir.Value]
-"""Whether a parameter is one that NumPy takes. Where this says no, NumPy is asked, which may take it all the same."""
+"""A check of a parameter, which emits whether NumPy accepts it. Where it says no, NumPy decides, and may accept the
+parameter all the same."""
 
 
 def between(low: float, high: float, *, open_below: bool = False, open_above: bool = False) -> Check:
-    """Numbers of an interval; NaN is none."""
+    """Return a check for numbers of an interval; NaN is in none."""
 
     def check(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
         above = builder.fcmp_ordered(">" if open_below else ">=", value, ir.Constant(F64, low))
@@ -39,17 +40,17 @@ def between(low: float, high: float, *, open_below: bool = False, open_above: bo
 LARGEST = float(np.finfo(np.float64).max)
 POSITIVE = between(0.0, LARGEST, open_below=True)
 NOT_NEGATIVE = POSITIVE
-"""Of zeros NumPy is asked: it refuses the negative one."""
+"""The check of a number that is not negative. It leaves zeros to NumPy, which refuses the negative one."""
 FINITE = between(-LARGEST, LARGEST)
 
 
 def count(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    """A number that is not negative, and not so large that sums of some overflow."""
+    """Check a number that is not negative, and not so large that sums of some overflow."""
     return builder.icmp_unsigned("<", value, ir.Constant(I64, 10**9))
 
 
 class Parameter(NamedTuple):
-    """What a distribution is told."""
+    """A parameter of a distribution, with its check."""
 
     name: str
     check: Check
@@ -60,7 +61,7 @@ class Parameter(NamedTuple):
 
 
 class Distribution(NamedTuple):
-    """One of NumPy's functions of C: ``function(bitgen, *parameters)``, or, to fill an array, ``function(bitgen,
+    """A function of NumPy's in C: ``function(bitgen, *parameters)``, or, to fill an array, ``function(bitgen,
     *parameters, count, *options, array)``."""
 
     function: str
@@ -68,26 +69,26 @@ class Distribution(NamedTuple):
     dtype: np.dtype = FLOAT64
     fills: bool = False
     scratch: int = 0
-    """Bytes of zeros whose address is the last argument."""
+    """The number of bytes of zeros whose address is the last argument."""
     order: tuple[int, ...] = ()
     """The order in which the function takes its parameters, where that is another one."""
     check: Callable[[ir.IRBuilder, Sequence[ir.Value]], ir.Value] | None = None
-    """What parameters must fulfil together."""
+    """A condition on several parameters together."""
     options: tuple[ir.Constant, ...] = ()
 
 
 def at_most(limit: int) -> Check:
-    """Numbers without a sign, up to a limit."""
+    """Return a check for unsigned numbers up to a limit."""
     return lambda builder, value: builder.icmp_unsigned("<=", value, ir.Constant(I64, limit))
 
 
 SINGLE = "random_standard_uniform_fill_f"
-"""Drawn in a loop as well, by `ziggurats.fill_single`."""
+"""A distribution that is also drawn in a loop, by `ziggurats.fill_single`."""
 
 
 def algorithm(name: str, distribution: Distribution) -> Algorithm:
-    """``(s), (m)..., (n) -> (n), (s)``: of a state, the parameters (of all draws, or of each), and an operand that says
-    by its length how many numbers are drawn. It fails, if NumPy may refuse a parameter."""
+    """Return the algorithm ``(s), (m)..., (n) -> (n), (s)``, which draws from a state and the parameters (of all draws,
+    or of each). The length of the last operand is the number of draws. It fails if NumPy may refuse a parameter."""
     return functools.partial(draw, name, distribution)
 
 
@@ -145,7 +146,7 @@ def call(emitter: Emitter, name: str, result: ir.Type, arguments: Sequence[ir.Va
 
 
 def zeros(builder: ir.IRBuilder, size: int) -> ir.Value:
-    """The address of zeros, which a function of C keeps what it has computed in."""
+    """Return the address of zeros, in which a function of C keeps what it has computed."""
     words = ir.ArrayType(I64, (size + 7) // 8)
     with builder.goto_entry_block():
         place = builder.alloca(words)
@@ -165,7 +166,7 @@ class Parameters:
         self.scratch = [zeros(builder, distribution.scratch)] if distribution.scratch else []
 
     def at(self, k: Index) -> list[ir.Value]:
-        """Those of one draw."""
+        """Return the parameters of one draw."""
         if not self.places:
             return []
         is_one = self.element["m"].compare("==", 1)
@@ -177,7 +178,7 @@ class Parameters:
         return [found[number] for number in self.distribution.order or range(len(found))]
 
     def refused(self) -> ir.Value:
-        """Whether NumPy may refuse any of them."""
+        """Return whether NumPy may refuse any of them."""
         builder, element = self.builder, self.element
         with builder.goto_entry_block():
             flag = builder.alloca(I1)

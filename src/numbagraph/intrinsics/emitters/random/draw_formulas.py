@@ -1,8 +1,8 @@
 """Distributions whose numbers are formulas of uniform, normal and exponential ones where parameters are usual.
 
 The formulas are those of NumPy's C code, in its order of operations. Where NumPy would reject a number and draw again,
-or takes a way that is not here, the case is not usual: `require` says so. A formula is written once, for what draws and
-computes (`inlined_draws`).
+or takes a branch that is not here, the case is not usual: `require` says so. A formula is written once, for all objects
+that draw and compute (`inlined_draws`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 
 class Formula(NamedTuple):
-    """``number(draws, *constants(draws, *parameters))``: what depends on the parameters alone is computed once, if all
-    draws have the same."""
+    """``number(draws, *constants(draws, *parameters))``: the constants depend on the parameters alone, and are computed
+    once if all draws have the same parameters."""
 
     number: Callable[..., Any]
     constants: Callable[..., tuple[Any, ...]]
     examples: tuple[tuple[float, ...], ...]
-    """Parameters of all ways."""
+    """Parameters that take all branches of the formula."""
 
 
 def given(draws: Any, *parameters: Any) -> tuple[Any, ...]:
@@ -37,7 +37,8 @@ def gamma(draws: Any, b: Any, c: Any, is_exponential: Any) -> Any:
 
 
 def squeezed(draws: Any, b: Any, c: Any) -> Any:
-    """Marsaglia and Tsang, A simple method for generating gamma variables (2000), where the squeeze accepts."""
+    """Draw a gamma number: Marsaglia and Tsang, A simple method for generating gamma variables (2000), where the
+    squeeze accepts."""
     x = draws.normal()
     v = 1.0 + c * x
     draws.require(v > 0.0)
@@ -166,7 +167,8 @@ def triangular(draws: Any, left: Any, right: Any, ratio: Any, left_product: Any,
 
 
 def wald(draws: Any, mean: Any, scale: Any) -> Any:
-    """Michael, Schucany and Haas, Generating random variates using transformations with multiple roots (1976)."""
+    """Draw a number: Michael, Schucany and Haas, Generating random variates using transformations with multiple roots
+    (1976)."""
     y = draws.normal()
     y = mean * y * y
     draws.require(y > 0.0)
@@ -210,7 +212,7 @@ def poisson(draws: Any, lam: Any, least: Any, is_large: Any, *constants: Any) ->
 
 
 def multiplied(draws: Any, least: Any) -> Any:
-    """Knuth, The art of computer programming, volume 2, 3.4.1."""
+    """Draw a Poisson number: Knuth, The art of computer programming, volume 2, 3.4.1."""
     return draws.repeat(
         (0.0, draws.uniform()),
         lambda count, product: product > least,
@@ -219,8 +221,8 @@ def multiplied(draws: Any, least: Any) -> Any:
 
 
 def transformed(draws: Any, lam: Any, b: Any, twice_a: Any, bound: Any) -> Any:
-    """Hormann, The transformed rejection method for generating Poisson random variables (1993), where the squeeze
-    accepts."""
+    """Draw a Poisson number: Hormann, The transformed rejection method for generating Poisson random variables (1993),
+    where the squeeze accepts."""
     u = draws.uniform() - 0.5
     v = draws.uniform()
     us = 0.5 - draws.fabs(u)
@@ -242,7 +244,7 @@ def binomial_constants(draws: Any, n: Any, p: Any) -> tuple[Any, ...]:
 
 
 def binomial(draws: Any, n: Any, r: Any, q: Any, none: Any, bound: Any, is_flipped: Any) -> Any:
-    """By inversion, where no remainder is left."""
+    """Draw a binomial number by inversion, where no remainder is left."""
 
     def step(count: Any, probability: Any, rest: Any) -> tuple[Any, ...]:
         return count + 1.0, ((n - (count + 1.0) + 1.0) * r * probability) / ((count + 1.0) * q), rest - probability
@@ -261,7 +263,7 @@ def logseries_constants(draws: Any, p: Any) -> tuple[Any, ...]:
 
 
 def logseries(draws: Any, p: Any, r: Any) -> Any:
-    """Kemp, Efficient generation of logarithmically distributed pseudo-random variables (1981)."""
+    """Draw a number: Kemp, Efficient generation of logarithmically distributed pseudo-random variables (1981)."""
     v = draws.uniform()
     return draws.either(v >= p, lambda: 1.0, lambda: larger(draws, v, r))
 
@@ -303,4 +305,4 @@ FORMULAS = {
     "binomial": Formula(binomial, binomial_constants, ((20, 0.3), (20, 0.7), (10**17, 5e-17))),
     "geometric": Formula(geometric, geometric_constants, ((0.1,), (0.5,))),
 }
-"""By the name of the distribution."""
+"""The formulas, by the name of the distribution."""

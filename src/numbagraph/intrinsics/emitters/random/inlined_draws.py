@@ -1,8 +1,8 @@
 """Numbers of NumPy's distributions that are drawn by formulas (`draw_formulas`), in a loop with the state in registers.
 
-A formula is code that is being emitted (`Emitted`), or Python (`Plain`), which finds out whether this build of NumPy
-has it: a C compiler may contract a product and a sum, and another release may draw otherwise (NEP 19). What is not
-usual is drawn by NumPy's function, from the state before.
+A formula runs as emitted code (`Emitted`), or in Python (`Plain`), which tests whether this build of NumPy has it: a C
+compiler may contract a product and a sum, and another release may draw otherwise (NEP 19). Cases that are not usual are
+drawn by NumPy's function, from the state before.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from numbagraph.intrinsics.emitters.random.ziggurats import UNDONE, Usual, expon
 from numbagraph.ir.types import BOOL, FLOAT64
 
 TRIALS = 64
-"""Numbers that are compared with NumPy's. A contracted product and sum shows in one of a few."""
+"""The number of draws that are compared with NumPy's. A contracted product and sum shows in one of a few."""
 
 
 class Emitted:
-    """Draws from a state in registers, and computes, by code at the emitter's position."""
+    """Draws from a state in registers, and arithmetic, as code at the emitter's position."""
 
     def __init__(self, emitter: Emitter, state: State | None = None, kind: str = "") -> None:
         self.emitter = emitter
@@ -57,7 +57,7 @@ class Emitted:
         return self._usual.value
 
     def require(self, condition: Number) -> None:
-        """What holds in usual cases."""
+        """Note a condition that holds in usual cases."""
         self._usual.value = self.emitter.builder.and_(self.usual, condition.value)
 
     def _number(self, number: Number | float) -> Number:
@@ -69,14 +69,14 @@ class Emitted:
         return condition.where(self._number(yes), self._number(no))
 
     def either(self, condition: Number, yes: Callable[[], Any], no: Callable[[], Any]) -> Number:
-        """What one of two functions gives, which alone draws."""
+        """Return the result of one of two functions, chosen by a condition; only that one draws."""
         branches = [lambda branch=branch: self._number(branch()).value for branch in (yes, no)]
         return Number(self.emitter, self.emitter.choose(condition.value, *branches), FLOAT64)
 
     def repeat(
         self, state: Sequence[Number | float], goes_on: Callable[..., Number], step: Callable[..., Sequence[Any]]
     ) -> list[Number]:
-        """``while goes_on(*state): state = step(*state)``, whose steps draw."""
+        """Emit ``while goes_on(*state): state = step(*state)``, whose steps draw."""
 
         def numbers(values: Sequence[ir.Value]) -> list[Number]:
             return [number_of(self.emitter, each) for each in values]
@@ -104,12 +104,12 @@ class Emitted:
         return self.intrinsic("floor", number)
 
     def libm(self, name: str, *numbers: Number) -> Number:
-        """A function of C's library, which NumPy's C code calls, too."""
+        """Call a function of C's library, which NumPy's C code calls, too."""
         return Number(self.emitter, self.emitter.call(name, F64, *[each.value for each in numbers]), FLOAT64)
 
 
 class Plain:
-    """Draws from a generator of NumPy's, and computes in Python, one operation after the other."""
+    """Draws from a generator of NumPy's, and arithmetic in Python, one operation after the other."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.uniform = generator.random
@@ -175,7 +175,7 @@ def fill(
     alike = element["m"].compare("==", 1) if formula.examples[0] else ir.Constant(I1, 1)
 
     def constants(k: Index) -> Any:
-        """Whether the parameters are usual, and what depends on them alone."""
+        """Return whether the parameters are usual, and the constants that depend on them alone."""
         draws = Emitted(emitter)
         found = formula.constants(draws, *[as_number(emitter, each) for each in parameters(k)])
         return number_of(emitter, draws.usual), found
@@ -207,13 +207,13 @@ def number_of(emitter: Emitter, value: ir.Value) -> Number:
 
 
 def as_number(emitter: Emitter, parameter: ir.Value) -> Number:
-    """A count becomes a float, which has all its digits: see `distributions.count`."""
+    """Return a parameter as a float; a count has all its digits there: see `distributions.count`."""
     is_count = parameter.type == I64
     return number_of(emitter, emitter.builder.sitofp(parameter, F64) if is_count else parameter)
 
 
 def mapped(function: Callable[..., Any], *trees: Any) -> Any:
-    """What a function gives of the leaves of nested tuples."""
+    """Apply a function to the leaves of nested tuples."""
     if isinstance(trees[0], tuple):
         return tuple(mapped(function, *each) for each in zip(*trees, strict=True))
     return function(*trees)

@@ -1,4 +1,4 @@
-"""Draws of NumPy's `Generator` that give a row of numbers each: orders, and counts that have a sum."""
+"""Draws of NumPy's `Generator` that give a row of numbers each: permutations, and counts that have a given sum."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from numbagraph.intrinsics.emitters.random.ziggurats import copied, own_state
 from numbagraph.ir.types import UINT64
 
 MOST = 10**9
-"""Sums of as many are left to NumPy, which refuses them, or takes much memory."""
+"""The sum from which on draws are left to NumPy, which refuses such sums, or takes much memory."""
 
 
 def started(element: Element) -> ir.Value:
-    """The state goes on in the last result; the address of NumPy's record of it."""
+    """Copy the state to the last result, where the draws advance it, and return the address of NumPy's record of it."""
     element.copy(element.results[1], element.operands[0], element["s"], UINT64)
     return record_of(element.builder, element.attributes["source"], element.results[1])
 
 
 def orders(element: Element) -> None:
-    """``(s), (r), (n) -> (r,n), (s)``: for each row the positions of an array that is shuffled, from behind (Fisher and
-    Yates)."""
+    """Emit ``(s), (r), (n) -> (r,n), (s)``: for each row the positions of an array that is shuffled, from the last one
+    on (Fisher and Yates)."""
     builder, n, record = element.builder, element["n"], started(element)
     swap_by_numpy = partial(swap_beyond_32_bits, element, record)
 
@@ -53,8 +53,9 @@ def swap_beyond_32_bits(element: Element, record: ir.Value, positions: ir.Value,
 def swap_rest(element: Element, positions: ir.Value, last: ir.Value) -> None:
     """Exchange each element, from the last one on to the second, with one of it and those before.
 
-    NumPy draws 32 bits, of which it takes as many as the place of the element has, until they are no larger. No branch
-    depends on whether they are: if not, the element is exchanged with itself, and is the next one, too.
+    NumPy draws 32 bits, and takes as many of them as the place of the element has, until the number is no larger than
+    the place. No branch depends on that: if it is larger, the element is exchanged with itself, and is the next one,
+    too.
     """
     builder, kind = element.builder, element.attributes["source"]
     own, shared = own_state(element, kind), State(builder, element.results[1])
@@ -82,7 +83,8 @@ def swap(builder: ir.IRBuilder, positions: ir.Value, one: ir.Value, other: ir.Va
 
 
 def multinomial(element: Element) -> ir.Value:
-    """``(s), (r), (r,d) -> (r,d), (s)``: of a number of trials, and of probabilities. It fails where these are none."""
+    """Emit ``(s), (r), (r,d) -> (r,d), (s)``, from numbers of trials, and probabilities. It fails where these are
+    none."""
     builder, d, record = element.builder, element["d"], started(element)
     trials, chances, found = places(element, I64, F64), element["r"] * d, element.results[0]
     binomial = zeros(builder, 256)
@@ -108,7 +110,8 @@ def multinomial(element: Element) -> ir.Value:
 
 
 def multivariate_hypergeometric(method: str) -> Algorithm:
-    """``(s), (d), (m), (r) -> (r,d), (s)``: of the numbers of things of each colour, and how many of all are taken."""
+    """Emit ``(s), (d), (m), (r) -> (r,d), (s)``, from the numbers of things of each colour, and the numbers that are
+    taken of all."""
 
     def draw(element: Element) -> ir.Value:
         builder, d, record = element.builder, element["d"], started(element)
@@ -142,13 +145,13 @@ def multivariate_hypergeometric(method: str) -> Algorithm:
 
 
 def places(element: Element, *types: ir.Type) -> list[ir.Value]:
-    """The addresses of the operands after the state."""
+    """Return the addresses of the operands after the state."""
     pairs = zip(element.operands[1:], types, strict=False)
     return [element.builder.bitcast(address, type_.as_pointer()) for address, type_ in pairs]
 
 
 class Flag:
-    """Whether anything is not as it must be."""
+    """A flag for whether any condition was violated."""
 
     def __init__(self, element: Element) -> None:
         self.element = element

@@ -27,7 +27,7 @@ UNDONE = {"PCG64": range(2), "PCG64DXSM": range(2), "SFC64": range(4)}
 
 @cache
 def tables() -> Any:
-    """Numba's module of constants, without Numba."""
+    """Return Numba's module of constants, without Numba."""
     package = importlib.util.find_spec("numba")
     assert package is not None
     assert package.origin is not None
@@ -41,7 +41,7 @@ def tables() -> Any:
 
 
 def entry(builder: ir.IRBuilder, name: str, place: ir.Value, type_: ir.Type) -> ir.Value:
-    """An element of a table."""
+    """Return an element of a table."""
     found = builder.module.globals.get(name)
     if found is None:
         numbers = getattr(tables(), name).tolist()
@@ -53,11 +53,11 @@ def entry(builder: ir.IRBuilder, name: str, place: ir.Value, type_: ir.Type) -> 
 
 
 Usual = Callable[[State, ir.Value], tuple[ir.Value, ir.Value]]
-"""From 64 random bits a number, and whether it is one."""
+"""A function from 64 random bits to a number, and whether it is valid."""
 
 
 def layer(state: State, word: ir.Value, letter: str, mask: int) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """A number of a layer that is chosen by the last 8 bits, whether it is inside, and the bits behind these."""
+    """Return a number of the layer that the last 8 bits choose, whether it is inside, and the bits behind these."""
     builder = state.builder
     number, rest = builder.and_(word, ir.Constant(I64, 0xFF)), state.shifted(word, 8)
     bits = rest if mask == -1 else builder.and_(state.shifted(rest, 1), ir.Constant(I64, mask))
@@ -84,7 +84,7 @@ def uniform(state: State, word: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def uniform_of_halves(state: State, word: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """That of `MT19937`: 27 bits of the upper half, and 26 of the lower one."""
+    """Return a uniform number as `MT19937` makes it: from 27 bits of the upper half, and 26 of the lower one."""
     builder = state.builder
     upper = state.shifted(state.shifted(word, 37), -26)
     lower = state.shifted(builder.and_(word, ir.Constant(I64, 2**32 - 1)), 6)
@@ -93,7 +93,7 @@ def uniform_of_halves(state: State, word: ir.Value) -> tuple[ir.Value, ir.Value]
 
 
 class Inlined(NamedTuple):
-    """What numbers of a distribution usually are, and NumPy's function for one of them."""
+    """The usual formula for numbers of a distribution, and the name of NumPy's function for one of them."""
 
     usual: Usual
     function: str
@@ -107,7 +107,7 @@ INLINED = {
 
 
 def inlined(function: str, kind: str) -> Inlined | None:
-    """How numbers of a function of NumPy's are drawn in a loop, if they are."""
+    """Return the way to draw numbers of a function of NumPy's in a loop; None if they are not drawn so."""
     found = INLINED.get(function)
     if found is not None and found.usual is uniform and kind == "MT19937":
         return found._replace(usual=uniform_of_halves)
@@ -132,7 +132,8 @@ def fill(element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one
 def buffered(
     element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]
 ) -> None:
-    """From words that are made many at a time. The state in memory is what these draws leave whenever C is called."""
+    """Draw from words that are made many at a time. Whenever C is called, the state in memory is that after these
+    draws."""
     builder, emitter, n = element.builder, element.emitter, element["n"].register
     words = KINDS[kind](emitter, State(builder, element.results[1]))
     one = ir.Constant(I64, 1)
@@ -170,7 +171,7 @@ def copied(source: State, target: State, words: int) -> None:
 
 
 def own_state(element: Element, kind: str) -> State:
-    """Room for the words of a state that nobody else sees, so that they are in registers."""
+    """Return memory for the words of a state that no other code sees, so that they are in registers."""
     builder = element.builder
     with builder.goto_entry_block():
         room = builder.alloca(ir.ArrayType(I64, WORDS[kind]))
@@ -179,7 +180,7 @@ def own_state(element: Element, kind: str) -> State:
 
 
 def fill_single(element: Element, kind: str, place: ir.Value) -> None:
-    """Store uniform numbers of float32, of 24 bits: two of a word, of which the upper half may be left over."""
+    """Store uniform numbers of float32, of 24 bits: two of a word, whose upper half may be left over."""
     builder, code, words, n = element.builder, element.code, WORDS[kind], element["n"]
     own, shared = own_state(element, kind), State(builder, element.results[1])
     left, above = words - 1, ir.Constant(I64, -(2**32))
@@ -213,7 +214,7 @@ def fill_single(element: Element, kind: str, place: ir.Value) -> None:
 
 
 UsualDraw = Callable[[State, Index, ir.Value], ir.Value]
-"""Store a number at an address, by steps of the state; whether it is one."""
+"""A function that stores a number at an address, by steps of the state, and returns whether it is valid."""
 
 
 def in_registers(
@@ -223,8 +224,8 @@ def in_registers(
     usual: UsualDraw,
     draw_one: Callable[[Index], ir.Value],
 ) -> None:
-    """Store numbers at an address, of a type, one after the other, with the state in registers. What is not usual is
-    drawn by C, from the state before."""
+    """Store numbers of a type at an address, one after the other, with the state in registers. Where a draw is not
+    usual, C draws the number, from the state before."""
     builder, words, memory, (place, type_) = element.builder, WORDS[kind], element.results[1], target
     with builder.goto_entry_block():
         slot = builder.alloca(type_)

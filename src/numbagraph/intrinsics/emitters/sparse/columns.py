@@ -1,4 +1,4 @@
-"""Chosen columns of a matrix that is compressed by rows, in the order in which its rows have their elements.
+"""Chosen columns of a matrix that is compressed by rows; the elements of each row stay in their order.
 
 Columns that follow each other are found by a difference, others in a table of all columns.
 """
@@ -18,8 +18,8 @@ from numbagraph.intrinsics.emitters.sparse.pairs import narrowed
 
 
 class Chosen:
-    """The columns that an operand names, all of them in bounds and few enough for integers of the indices' dtype, or
-    none; and whether anything was wrong."""
+    """The columns that an operand names, if all of them are in bounds and few enough for integers of the indices'
+    dtype, else none; and whether anything was wrong."""
 
     def __init__(self, element: Element, number: int) -> None:
         self.element, self.code, self.builder = element, element.code, element.builder
@@ -27,7 +27,7 @@ class Chosen:
         self.indices = Memory.operand(element, 0)
         self.wrong = StackVariable(element.emitter, ir.Constant(I1, 0))
         self.follow = StackVariable(element.emitter, ir.Constant(I1, 1))
-        """Whether they follow each other."""
+        """Whether the columns follow each other."""
         self.first = StackVariable(element.emitter, ir.Constant(I64, 0))
         code, builder, count = self.code, self.builder, element["r"]
         self.require(count.compare("<=", int(np.iinfo(self.indices.dtype).max)))
@@ -47,18 +47,18 @@ class Chosen:
         self.wrong.value = self.builder.or_(self.wrong.value, self.builder.not_(condition))
 
     def table(self, number: int) -> Memory:
-        """A piece of scratch memory, of integers of the indices' dtype."""
+        """Return a piece of scratch memory, with integers of the indices' dtype."""
         dtype = self.indices.dtype
         pointer = self.builder.bitcast(self.element.scratch[number], memory_type(dtype).as_pointer())
         return Memory(self.element.emitter, pointer, dtype, self.code.index(1))
 
     def difference(self, e: Index) -> tuple[ir.Value, ir.Value]:
-        """Which of the columns that follow each other an element is in, and whether it is in one."""
+        """Return which of the columns that follow each other an element is in, and whether it is in one."""
         k = self.builder.sub(self.indices.position(e), self.first.value)
         return k, self.builder.icmp_unsigned("<", k, self.count.register)
 
     def looked_up(self, table: Memory, e: Index) -> ir.Value:
-        """What a table of all columns, of which there is one, has for the column of an element."""
+        """Return the entry of a table of all columns for the column of an element."""
         column = self.indices.position(e)
         inside = self.builder.icmp_unsigned("<", column, self.element["n"].register)
         self.require(inside)
@@ -66,8 +66,8 @@ class Chosen:
 
 
 def column_starts(element: Element) -> ir.Value:
-    """``indices(d), starts(p), shape(z,m,n), columns(r) -> (p)``: where rows begin of which only these columns are
-    kept."""
+    """Emit ``indices(d), starts(p), shape(z,m,n), columns(r) -> (p)``: the beginnings of rows of which only these
+    columns are kept."""
     starts, code, builder, emitter = Memory.result(element), element.code, element.builder, element.emitter
     pattern, chosen = Pattern(element, 0, 1), Chosen(element, 3)
     pattern.check()
@@ -100,8 +100,8 @@ def column_starts(element: Element) -> ir.Value:
 
 
 def column_elements(element: Element) -> ir.Value:
-    """``indices(d), shape(z,m,n), columns(r), room(c) -> (c), (c)``: the numbers of the elements in these columns, and
-    which of them each is in."""
+    """Emit ``indices(d), shape(z,m,n), columns(r), room(c) -> (c), (c)``: the numbers of the elements in these columns,
+    and which of them each is in."""
     chosen, code, builder, emitter = Chosen(element, 2), element.code, element.builder, element.emitter
     targets, room = [Memory.result(element, number) for number in (0, 1)], element["c"]
     chosen.require(element["d"].compare("<=", int(np.iinfo(chosen.indices.dtype).max)))
@@ -110,7 +110,8 @@ def column_elements(element: Element) -> ir.Value:
     count = StackVariable(emitter, ir.Constant(I64, 0))
 
     def put(e: Index, k: ir.Value, inside: ir.Value) -> None:
-        """Without a branch, which nobody could predict: what is not inside is overwritten."""
+        """Store an element without a branch, which could not be predicted: one that is not inside is overwritten by the
+        next."""
         place = code.index(count.value)
         is_room = place.compare("<", room)
         for target, value, elsewhere in zip(targets, (e, code.index(k)), unused, strict=True):

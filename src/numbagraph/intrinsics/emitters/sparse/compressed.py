@@ -1,8 +1,8 @@
 """Products and solutions with compressed sparse matrices.
 
-Such a matrix has a vector of elements, the column of each, and where each row begins (and the last one ends). A row may
-hold its columns in any order, and several times. Nothing is read or written where a pattern points outside of the
-matrix: what is computed then is not used, since the call has failed.
+Such a matrix has a vector of elements, the column of each, and the beginnings of rows (with the end of the last one). A
+row may hold its columns in any order, and several times. Nothing is read or written where a pattern points outside of
+the matrix: results are not used then, since the call has failed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 
 ROWS_AT_ONCE = 256
-"""Of which columns are checked before they are read, so that they are in a cache then."""
+"""The number of rows whose columns are checked before they are read, so that they are in a cache then."""
 
 
 class Memory(Struct):
@@ -33,7 +33,7 @@ class Memory(Struct):
 
     @classmethod
     def of(cls, element: Element, place: ir.Value, number: int, names: Sequence[str] = ()) -> Memory:
-        """That at an address, whose dtype is the element's ``number``-th."""
+        """Return the memory at an address, whose dtype is the element's ``number``-th."""
         dtype = element.dtypes[number]
         pointer = element.builder.bitcast(place, memory_type(dtype).as_pointer())
         return cls(element.emitter, pointer, dtype, element.size(tuple(names)))
@@ -57,7 +57,7 @@ class Memory(Struct):
         self.emitter.store(value, self._address(row, column), self.dtype)
 
     def position(self, row: Index) -> ir.Value:
-        """An integer, as one of 64 bits."""
+        """Return an integer, as one of 64 bits."""
         value = self.load(row)
         return value if value.type == I64 else self.emitter.builder.sext(value, I64)
 
@@ -66,7 +66,7 @@ class Memory(Struct):
 
 
 def plus_product(emitter: Emitter, total: ir.Value, x: ir.Value, y: ir.Value, dtype: np.dtype) -> ir.Value:
-    """``total + x * y``, which real numbers may round once."""
+    """Return ``total + x * y``, which real numbers may round once."""
     if dtype.kind == "f":
         term = emitter.builder.fmul(x, y, flags=CONTRACT)
         return emitter.builder.fadd(total, term, flags=CONTRACT)
@@ -75,9 +75,9 @@ def plus_product(emitter: Emitter, total: ir.Value, x: ir.Value, y: ir.Value, dt
 
 
 class Pattern:
-    """Which elements belong to which rows, of an element that has the lengths of the matrix and of the beginnings of
-    its rows (in ``lengths``, by the names that they have in its signature), and of the elements (``count``); and
-    whether anything of it was found to be wrong."""
+    """The pattern of a compressed matrix: which elements belong to which rows. ``lengths`` names the lengths of the
+    matrix and of the beginnings of its rows in the element's signature, ``count`` that of the elements. The pattern
+    notes whether anything in it was found to be wrong."""
 
     def __init__(self, element: Element, indices: int, starts: int, count: str = "d", lengths: str = "mnp") -> None:
         self.element = element
@@ -100,8 +100,8 @@ class Pattern:
         self.wrong.value = builder.or_(self.wrong.value, builder.not_(condition))
 
     def row(self, i: Index, first: Index | int = 0, last: Index | None = None) -> tuple[Index, Index]:
-        """Where a row begins and ends: it is empty where that is no part of the elements from ``first`` to ``last``,
-        of which the columns have been checked."""
+        """Return the beginning and the end of a row. It is empty unless it is a part of the elements from ``first`` to
+        ``last``, whose columns have been checked."""
         builder, code = self.element.builder, self.element.code
         begin, end = code.index(self.starts.position(i)), code.index(self.starts.position(i + 1))
         inside = self._in_order(begin, end, first, self.count if last is None else last)
@@ -115,8 +115,8 @@ class Pattern:
         return inside
 
     def checked(self, first: Index, last: Index) -> tuple[Index, Index, Index]:
-        """Where the elements of some rows begin and end, and the number of the row before which they are all right:
-        ``last``, or ``first``."""
+        """Return the beginning and the end of the elements of some rows, and the number of the row before which they
+        are all valid: ``last``, or ``first``."""
         builder, code = self.element.builder, self.element.code
         begin, end = code.index(self.starts.position(first)), code.index(self.starts.position(last))
         inside = self._in_order(begin, end, 0, self.count)
@@ -136,15 +136,16 @@ class Pattern:
         return begin, end, code.index(builder.select(good, last.register, first.register))
 
     def check(self) -> None:
-        """Check all columns. Where one is wrong, the matrix has no rows."""
+        """Check all columns. If one is wrong, the matrix has no rows."""
         self.rows = self.checked(self.element.code.index(0), self.rows)[2]
 
     def column(self, e: Index) -> Index:
-        """The column of an element."""
+        """Return the column of an element."""
         return self.element.code.index(self.columns.position(e))
 
     def each_row(self, body: Callable[[Index, Index, Index], object]) -> None:
-        """``body(row, begin, end)`` for every row. Columns are checked for as many rows at once as fit into a cache."""
+        """Emit ``body(row, begin, end)`` for every row. Columns are checked for as many rows at once as fit into a
+        cache."""
         code = self.element.code
 
         def some(first: ir.Value) -> list[ir.Value]:
@@ -156,7 +157,7 @@ class Pattern:
         self.element.emitter.repeat([ir.Constant(I64, 0)], lambda i: code.index(i).compare("<", self.rows), some)
 
     def each(self, body: Callable[[Index, Index, Index], object]) -> None:
-        """``body(row, number, column)`` for every element."""
+        """Emit ``body(row, number, column)`` for every element."""
         code = self.element.code
         self.each_row(lambda i, begin, end: code.loop(begin, end, lambda e: body(i, e, self.column(e))))
 
@@ -169,7 +170,7 @@ def sum_over(
     term: Callable[[ir.Value, Index], ir.Value],
     **hints: int,
 ) -> ir.Value:
-    """A register that ``term(total, number)`` renews for each number."""
+    """Return the register that ``term(total, number)`` renews for each number."""
     code = element.code
 
     def step(e: ir.Value, total: ir.Value) -> list[ir.Value]:
@@ -186,7 +187,8 @@ def columns_of(element: Element) -> Index:
 
 
 def by_width(element: Element, one: Callable[[], object], several: Callable[[], object]) -> None:
-    """What is done with vectors, and with matrices of ``k`` columns, of which there may be one."""
+    """Emit one of two loops: ``one`` for vectors and for matrices of one column, ``several`` for matrices of more
+    columns."""
     if "k" not in element.lengths:
         one()
         return
@@ -198,7 +200,7 @@ def by_width(element: Element, one: Callable[[], object], several: Callable[[], 
 
 
 def product(element: Element) -> ir.Value:
-    """``data(d), indices(d), starts(p), shape(z,m,n), x(n,k) -> (m,k)``: row by row."""
+    """Emit ``data(d), indices(d), starts(p), shape(z,m,n), x(n,k) -> (m,k)``: row by row."""
     data, x, y = Memory.operand(element, 0), Memory.operand(element, 4), Memory.result(element)
     emitter, code, k = element.emitter, element.code, columns_of(element)
     pattern = Pattern(element, 1, 2)
@@ -229,7 +231,7 @@ def product(element: Element) -> ir.Value:
 
 
 def transposed_product(element: Element) -> ir.Value:
-    """``data(d), indices(d), starts(p), shape(z,m,n), x(m,k) -> (n,k)``: each row is spread over the result."""
+    """Emit ``data(d), indices(d), starts(p), shape(z,m,n), x(m,k) -> (n,k)``: each row is spread over the result."""
     data, x, y = Memory.operand(element, 0), Memory.operand(element, 4), Memory.result(element)
     emitter, code, k = element.emitter, element.code, columns_of(element)
     pattern = Pattern(element, 1, 2)
@@ -258,7 +260,7 @@ def transposed_product(element: Element) -> ir.Value:
 
 
 def sampled_product(element: Element) -> ir.Value:
-    """``x(m,k), y(n,k), indices(d), starts(p), shape(z,m,n) -> (d)``: elements of ``x @ y.T``."""
+    """Emit ``x(m,k), y(n,k), indices(d), starts(p), shape(z,m,n) -> (d)``: elements of ``x @ y.T``."""
     x, y, target = Memory.operand(element, 0), Memory.operand(element, 1), Memory.result(element)
     emitter, code, k = element.emitter, element.code, columns_of(element)
     pattern = Pattern(element, 2, 3)
@@ -284,7 +286,7 @@ def sampled_product(element: Element) -> ir.Value:
 
 
 def rows(element: Element) -> ir.Value:
-    """``indices(d), starts(p), shape(z,m,n) -> (d)``: the row of each element."""
+    """Emit ``indices(d), starts(p), shape(z,m,n) -> (d)``: the row of each element."""
     target, builder = Memory.result(element), element.builder
     pattern = Pattern(element, 0, 1)
     type_ = memory_type(target.dtype)
@@ -299,8 +301,8 @@ def rows(element: Element) -> ir.Value:
 
 
 def looked_up(element: Element) -> ir.Value:
-    """``data(d), indices(d), starts(p), others(q), other_starts(p), shape(z,m,n) -> (q)``: the elements of one matrix
-    where another one has its own, or zero. Each row is spread over scratch memory, and taken away again."""
+    """Emit ``data(d), indices(d), starts(p), others(q), other_starts(p), shape(z,m,n) -> (q)``: the elements of one
+    matrix where another one has its own, or zero. Each row is spread over scratch memory, and taken away again."""
     data, result, emitter, code = Memory.operand(element, 0), Memory.result(element), element.emitter, element.code
     dense = Memory.of(element, element.scratch[0], 0)
     own, other = Pattern(element, 1, 2), Pattern(element, 3, 4, "q")
@@ -324,8 +326,8 @@ def looked_up(element: Element) -> ir.Value:
 
 
 def transposed(element: Element) -> ir.Value:
-    """``indices(d), starts(p), shape(z,m,n) -> (d), (d), (q)``: the elements column by column, as their numbers, the
-    row of each, and where the columns begin, by counting."""
+    """Emit ``indices(d), starts(p), shape(z,m,n) -> (d), (d), (q)``: the numbers of the elements column by column, the
+    row of each, and the beginnings of the columns, by counting."""
     order, row, starts = (Memory.result(element, number) for number in range(3))
     code, builder, n = element.code, element.builder, element["n"]
     pattern = Pattern(element, 0, 1)
@@ -338,7 +340,7 @@ def transposed(element: Element) -> ir.Value:
         return number.register if type_ == I64 else builder.trunc(number.register, type_)
 
     def move(column: Index, by: int) -> Index:
-        """What the counter of a column was, before a number is added to it."""
+        """Add a number to the counter of a column, and return its value before."""
         before = code.index(starts.position(column))
         starts.store(narrow(before + by), column)
         return before
@@ -363,7 +365,7 @@ def transposed(element: Element) -> ir.Value:
 
 
 def distinct(element: Element) -> ir.Value:
-    """``data(d), indices(d), starts(p), shape(z,m,n) -> (d)``: the elements. It fails if two are at one place."""
+    """Emit ``data(d), indices(d), starts(p), shape(z,m,n) -> (d)``: the elements. It fails if two are at one place."""
     data, result, code, builder = Memory.operand(element, 0), Memory.result(element), element.code, element.builder
     pattern, pointer = Pattern(element, 1, 2), element.builder.bitcast(element.scratch[0], I64.as_pointer())
     seen = Memory(element.emitter, pointer, INT64, code.index(1))
@@ -379,7 +381,7 @@ def distinct(element: Element) -> ir.Value:
 
 
 def solve_triangular(element: Element) -> ir.Value:
-    """``data(d), indices(d), starts(p), shape(z,m,m), b(m,k) -> (m,k)``, by substitution. It fails if there is an
+    """Emit ``data(d), indices(d), starts(p), shape(z,m,m), b(m,k) -> (m,k)``, by substitution. It fails if there is an
     element on the other side of the diagonal, or a zero on it."""
     attributes = element.attributes
     pattern, code = Pattern(element, 1, 2), element.code
@@ -401,7 +403,8 @@ class Triangle:
         element.copy(element.results[0], element.operands[4], element["m"] * element["k"], self.x.dtype)
 
     def diagonal(self, i: Index, begin: Index, end: Index) -> ir.Value:
-        """The element on the diagonal, of which there may be several parts; all others must be on one side of it."""
+        """Return the element on the diagonal, of which there may be several parts; all others must be on one side of
+        it."""
         element, builder, emitter = self.element, self.element.builder, self.element.emitter
         dtype = self.data.dtype
 
@@ -421,7 +424,7 @@ class Triangle:
         return lambda i, begin, end: solve(self, i, begin, end, self.diagonal(i, begin, end))
 
     def subtract(self, target: Index, e: Index, source: Index, j: Index) -> None:
-        """``x[target, j] -= data[e] * x[source, j]``."""
+        """Emit ``x[target, j] -= data[e] * x[source, j]``."""
         emitter, dtype = self.element.emitter, self.data.dtype
         number = scalar.negative(emitter, Operand(self.data.load(e), dtype))
         found = plus_product(emitter, self.x.load(target, j), number, self.x.load(source, j), dtype)
@@ -436,7 +439,8 @@ class Triangle:
             self.element.code.loop(0, self.element["k"], one)
 
     def each_other(self, i: Index, begin: Index, end: Index, body: Callable[[Index, Index, Index], None]) -> None:
-        """``body(number, column, j)`` for each element beside the diagonal, and each column of the right-hand side."""
+        """Emit ``body(number, column, j)`` for each element beside the diagonal, and each column of the right-hand
+        side."""
         code, builder = self.element.code, self.element.builder
 
         def one(e: Index) -> None:
@@ -448,12 +452,12 @@ class Triangle:
 
 
 def substitute(system: Triangle, i: Index, begin: Index, end: Index, diagonal: ir.Value) -> None:
-    """A row of the matrix gives an element of the solution."""
+    """Compute an element of the solution from a row of the matrix."""
     system.each_other(i, begin, end, lambda e, column, j: system.subtract(i, e, column, j))
     system.divide(i, diagonal)
 
 
 def substitute_back(system: Triangle, i: Index, begin: Index, end: Index, diagonal: ir.Value) -> None:
-    """A column of the matrix takes an element of the solution out of the others."""
+    """Subtract an element of the solution, times a column of the matrix, from the others."""
     system.divide(i, diagonal)
     system.each_other(i, begin, end, lambda e, column, j: system.subtract(column, e, i, j))

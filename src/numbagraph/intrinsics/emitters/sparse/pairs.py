@@ -1,4 +1,4 @@
-"""Sparse matrices that are made of two: where products and sums of two have elements, and what these are.
+"""Combinations of two sparse matrices: the positions of the elements of products and sums, and these elements.
 
 Each row of a result is made in scratch memory that is as long as a row, as Gustavson does it (Two fast algorithms for
 sparse matrices, 1978).
@@ -48,7 +48,8 @@ def union_row(left: Pattern, right: Pattern) -> Row:
 
 
 def factors(element: Element, left: int, right: int) -> tuple[Pattern, Pattern]:
-    """The patterns of two factors, of which the indices are operands of these numbers, and the beginnings follow."""
+    """Return the patterns of two factors. The numbers are those of the operands that have the indices; the beginnings
+    follow."""
     pair = Pattern(element, left, left + 1, "d", "mlp"), Pattern(element, right, right + 1, "e", "lnq")
     for each in pair:
         each.check()
@@ -56,7 +57,7 @@ def factors(element: Element, left: int, right: int) -> tuple[Pattern, Pattern]:
 
 
 def terms(element: Element, first: int = 0) -> tuple[Pattern, Pattern]:
-    """The patterns of two terms of one shape, which are operands from the number ``first`` on."""
+    """Return the patterns of two terms of one shape, which are operands from the number ``first`` on."""
     pair = Pattern(element, first, first + 1), Pattern(element, first + 2, first + 3, "e")
     for each in pair:
         each.check()
@@ -71,13 +72,13 @@ def wrong(*patterns: Pattern) -> ir.Value:
 
 
 def integers(element: Element, number: int) -> Memory:
-    """A piece of scratch memory, of integers of 64 bits."""
+    """Return a piece of scratch memory, with integers of 64 bits."""
     pointer = element.builder.bitcast(element.scratch[number], I64.as_pointer())
     return Memory(element.emitter, pointer, INT64, element.code.index(1))
 
 
 def count_rows(element: Element, row: Row, patterns: tuple[Pattern, Pattern], rows: Index) -> ir.Value:
-    """Where the rows of a result begin."""
+    """Write the beginnings of the rows of a result."""
     starts, code, builder = Memory.result(element), element.code, element.builder
     seen, total = integers(element, 0), StackVariable(element.emitter, ir.Constant(I64, 0))
     code.loop(0, element["n"], lambda j: seen.store(seen.zero(), j))
@@ -97,10 +98,11 @@ def count_rows(element: Element, row: Row, patterns: tuple[Pattern, Pattern], ro
 
 
 class Elements:
-    """The elements of a result row by row, in the order in which they are found. There must be as many as counted."""
+    """The elements of a result row by row, in the order in which they are found. Their number must be the counted
+    one."""
 
     def __init__(self, element: Element, columns: int, patterns: tuple[Pattern, Pattern]) -> None:
-        """``columns``: the number of the result that takes the column of each."""
+        """Prepare the elements; ``columns`` is the number of the result for the column of each."""
         self.element, self.columns, self.patterns = element, Memory.result(element, columns), patterns
         self.places, self.count = integers(element, 0), StackVariable(element.emitter, ir.Constant(I64, 0))
         self.begin = element.code.index(0)
@@ -110,7 +112,8 @@ class Elements:
         self.begin = self.element.code.index(self.count.value)
 
     def place(self, column: Index, first: Callable[[Index], None], then: Callable[[Index], None]) -> None:
-        """What is done with the place of a column in this row when it is found first, and later."""
+        """Look up the place of a column in this row: call ``first`` if the column is found for the first time, else
+        ``then``."""
         builder, code = self.element.builder, self.element.code
         place = code.index(self.places.load(column))
         with builder.if_else(place.compare("<", self.begin)) as (new, known):
@@ -127,7 +130,7 @@ class Elements:
                 then(place)
 
     def close(self) -> ir.Value:
-        """Whether anything was wrong."""
+        """Return whether anything was wrong."""
         self.patterns[0].require(self.element.code.index(self.count.value).compare("==", self.element["c"]))
         return wrong(*self.patterns)
 
@@ -138,14 +141,14 @@ def narrowed(number: Index, target: Memory) -> ir.Value:
 
 
 def product_starts(element: Element) -> ir.Value:
-    """``indices(d), starts(p), shape(z,m,l), indices(e), starts(q), shape(z,l,n) -> (p)``."""
+    """Emit ``indices(d), starts(p), shape(z,m,l), indices(e), starts(q), shape(z,l,n) -> (p)``."""
     left, right = factors(element, 0, 3)
     return count_rows(element, product_row(left, right), (left, right), left.rows.least(valid(left, right)))
 
 
 def product_elements(element: Element) -> ir.Value:
-    """``x(d), indices(d), starts(p), shape(z,m,l), y(e), indices(e), starts(q), shape(z,l,n), room(c) -> (c), (c)``:
-    the elements of a product, and the column of each."""
+    """Emit ``x(d), indices(d), starts(p), shape(z,m,l), y(e), indices(e), starts(q), shape(z,l,n), room(c) -> (c),
+    (c)``: the elements of a product, and the column of each."""
     x, y, target, emitter = (
         Memory.operand(element, 0),
         Memory.operand(element, 4),
@@ -176,21 +179,21 @@ def product_elements(element: Element) -> ir.Value:
 
 
 def valid(left: Pattern, right: Pattern) -> Index:
-    """The rows of a product: none where the right factor has columns out of bounds."""
+    """Return the number of rows of a product: none where the right factor has columns out of bounds."""
     builder, code = left.element.builder, left.element.code
     zero = ir.Constant(I64, 0)
     return code.index(builder.select(right.wrong.value, zero, left.rows.register))
 
 
 def union_starts(element: Element) -> ir.Value:
-    """``indices(d), starts(p), indices(e), starts(p), shape(z,m,n) -> (p)``."""
+    """Emit ``indices(d), starts(p), indices(e), starts(p), shape(z,m,n) -> (p)``."""
     left, right = terms(element)
     return count_rows(element, union_row(left, right), (left, right), left.rows.least(right.rows))
 
 
 def union_places(element: Element) -> ir.Value:
-    """The same, ``room(c) -> (c), (d), (e)``: the column of each, and at which of them the elements of both matrices
-    are."""
+    """Emit ``indices(d), starts(p), indices(e), starts(p), shape(z,m,n), room(c) -> (c), (d), (e)``: the column of each
+    element of a union, and the numbers in it of the elements of both matrices."""
     found = Elements(element, 0, terms(element))
     places = [Memory.result(element, number) for number in (1, 2)]
 
@@ -201,8 +204,8 @@ def union_places(element: Element) -> ir.Value:
 
 
 def sum_elements(element: Element) -> ir.Value:
-    """``x(d), y(e), indices(d), starts(p), indices(e), starts(p), shape(z,m,n), room(c) -> (c), (c)``: the elements of
-    a sum, and the column of each."""
+    """Emit ``x(d), y(e), indices(d), starts(p), indices(e), starts(p), shape(z,m,n), room(c) -> (c), (c)``: the
+    elements of a sum, and the column of each."""
     found, target = Elements(element, 1, terms(element, 2)), Memory.result(element)
     numbers = [Memory.operand(element, number) for number in (0, 1)]
 
@@ -216,7 +219,7 @@ def sum_elements(element: Element) -> ir.Value:
 def each_of_union(
     found: Elements, first: Callable[[int, Index, Index], None], then: Callable[[int, Index, Index], None]
 ) -> ir.Value:
-    """``first(term, e, k)`` or ``then(term, e, k)`` for the elements ``e`` of both terms, whose place is ``k``."""
+    """Emit ``first(term, e, k)`` or ``then(term, e, k)`` for the elements ``e`` of both terms, whose place is ``k``."""
     code, (left, right) = found.element.code, found.patterns
 
     def row(i: Index) -> None:
@@ -233,8 +236,8 @@ def each_of_union(
 
 
 def chosen_rows(element: Element) -> ir.Value:
-    """``x(d), indices(d), starts(p), shape(z,m,n), rows(r), room(c) -> (c), (c)``: the elements of some rows, and the
-    column of each."""
+    """Emit ``x(d), indices(d), starts(p), shape(z,m,n), rows(r), room(c) -> (c), (c)``: the elements of some rows, and
+    the column of each."""
     pairs = [(Memory.operand(element, number), Memory.result(element, number)) for number in (0, 1)]
 
     def copy(e: Index, k: Index) -> None:
@@ -245,14 +248,15 @@ def chosen_rows(element: Element) -> ir.Value:
 
 
 def row_elements(element: Element) -> ir.Value:
-    """``indices(d), starts(p), shape(z,m,n), rows(r), room(c) -> (c)``: the numbers of these elements."""
+    """Emit ``indices(d), starts(p), shape(z,m,n), rows(r), room(c) -> (c)``: the numbers of the elements of some
+    rows."""
     target = Memory.result(element)
     put = lambda e, k: target.store(narrowed(e, target), k)  # noqa: E731
     return each_of_rows(element, Pattern(element, 0, 1), Memory.operand(element, 3), put)
 
 
 def each_of_rows(element: Element, pattern: Pattern, rows: Memory, body: Callable[[Index, Index], None]) -> ir.Value:
-    """``body(e, k)`` for each element of some rows, of which there must be as many as counted."""
+    """Emit ``body(e, k)`` for each element of some rows. Their number must be the counted one."""
     code, builder, count = element.code, element.builder, StackVariable(element.emitter, ir.Constant(I64, 0))
 
     def one(number: Index) -> None:
@@ -273,8 +277,8 @@ def each_of_rows(element: Element, pattern: Pattern, rows: Memory, body: Callabl
 
 
 def product_at(element: Element) -> ir.Value:
-    """``x(d), indices(d), starts(p), shape(z,m,l), y(e), indices(e), starts(q), shape(z,l,n), indices(c), starts(p) ->
-    (c)``: the elements that a pattern has of a product."""
+    """Emit ``x(d), indices(d), starts(p), shape(z,m,l), y(e), indices(e), starts(q), shape(z,l,n), indices(c),
+    starts(p) -> (c)``: the elements that a pattern has of a product."""
     x, y, target = Memory.operand(element, 0), Memory.operand(element, 4), Memory.result(element)
     left, right = factors(element, 1, 5)
     wanted, code, emitter = Pattern(element, 8, 9, "c"), element.code, element.emitter

@@ -43,9 +43,9 @@ from numbagraph.intrinsics.emitters.vecmath.trigonometric import (
 )
 
 TAIL = 2.0
-"""From here on the functions are an amplitude times a sine."""
+"""The number from which on the functions are an amplitude times a sine."""
 FAR = 100
-"""Where the asymptotic series has all digits that mpmath is asked for."""
+"""The number from which on the asymptotic series has all digits of mpmath's precision."""
 PER_PI = 2 / math.pi
 
 _sin, _cos = lifted(libm.sin), lifted(libm.cos)
@@ -55,15 +55,15 @@ class Wave(NamedTuple):
     """A function of large numbers: ``amplitude * sin(x + phase + quarters * pi / 4)``."""
 
     eighths: int
-    """What the phase times the number is at infinity."""
+    """The limit of the phase times the number, at infinity."""
     amplitude: dict[str, Any]
-    """Times ``sqrt(x + 1)``."""
+    """The polynomial of the amplitude times ``sqrt(x + 1)``."""
     phase: dict[str, Any]
-    """Times ``x + 1``."""
+    """The polynomial of the phase times ``x + 1``."""
     quarters: int
-    """An odd number."""
+    """An odd number of eighths of a turn."""
     middle: float = 1 / 6
-    """Where the variable of the polynomials is zero."""
+    """The zero of the variable of the polynomials."""
 
 
 OF_J0, OF_Y0 = Wave(-1, AMPLITUDE_0, PHASE_0, 1), Wave(-1, AMPLITUDE_0, PHASE_0, -1)
@@ -71,7 +71,7 @@ OF_J1, OF_Y1 = Wave(3, AMPLITUDE_1, PHASE_1, -1), Wave(3, AMPLITUDE_1, PHASE_1, 
 
 
 def far_away(wave: Wave) -> Callable[[Number], Number]:
-    """The function of numbers that `is_huge` holds for: two terms are all that counts in the asymptotic series. Of
+    """Return the function of numbers for which `is_huge` holds: two terms of the asymptotic series are enough. For
     infinity it is NaN, as SciPy's."""
 
     def function(x: Number) -> Number:
@@ -85,7 +85,7 @@ def far_away(wave: Wave) -> Callable[[Number], Number]:
 
 
 def oscillating(x: Number, inverse: Number, wave: Wave) -> Number:
-    """The function of large numbers, whose ``1 / (x + 1)`` is given."""
+    """Return the function of large numbers, for which ``1 / (x + 1)`` is given."""
     huge = is_huge(x)
     name = f"bessel.far.{wave.eighths}.{wave.quarters}"
     of_huge = only_where(huge, by_call(name, formula(far_away(wave))), x)
@@ -99,17 +99,17 @@ def oscillating(x: Number, inverse: Number, wave: Wave) -> Number:
 
 
 def near_0(x: Number, square: Number) -> Number:
-    """``J0(x)`` up to `TAIL`. The terms that cancel there are rounded once."""
+    """Return ``J0(x)`` up to `TAIL`. The terms that cancel there are rounded once."""
     return fma(square * square, polynomial(square, coefficients_of(J0, x)), fma(x * 0.25, -x, 1.0))
 
 
 def near_1(x: Number, square: Number) -> Number:
-    """``J1(x) / x`` up to `TAIL`."""
+    """Return ``J1(x) / x`` up to `TAIL`."""
     return fma(square * square, polynomial(square, coefficients_of(J1, x)), fma(x * 0.0625, -x, 0.5))
 
 
 def asymptotic(mp: Any, order: int, x: Any) -> tuple[Any, Any]:
-    """The functions of the first and of the second kind."""
+    """Return the functions of the first and of the second kind."""
     total, term, k = mp.mpc(1), mp.mpc(1), 1
     while abs(term) > mp.eps:
         term *= 1j * mp.mpf(4 * order**2 - (2 * k - 1) ** 2) / (8 * k * x)
@@ -120,7 +120,8 @@ def asymptotic(mp: Any, order: int, x: Any) -> tuple[Any, Any]:
 
 
 def exact_near(mp: Any, order: int, x: Any) -> Any:
-    """A function of the second kind up to `FAR`, by the series around 0 and the Wronskian: mpmath's takes long."""
+    """Return a function of the second kind up to `FAR`, by the series around 0 and the Wronskian: mpmath's takes
+    long."""
     with mp.workprec(mp.mp.prec + 3 * FAR):
         first, total, term, harmonic, k = mp.besselj(0, x), mp.mpf(0), mp.mpf(1), mp.mpf(0), 1
         while k < x or abs(term) * k > mp.eps:
@@ -151,7 +152,8 @@ def exact_second(order: int) -> Callable[[Any, Any], Any]:
 
 
 def amplitude_from(start: float) -> Callable[[Any], Any]:
-    """What errors count beside, as SciPy's do: from some number on that of the oscillation."""
+    """Return a function for the size that errors are relative to, as for SciPy's: from some number on, the amplitude of
+    the oscillation."""
     return lambda x: np.where(np.abs(x) < start, 0.0, np.sqrt(PER_PI / np.maximum(np.abs(x), start)))
 
 

@@ -1,8 +1,8 @@
 """The integrals from 0 of the Bessel functions of the order 0, and of the modified ones.
 
 Those of J0 and Y0 are polynomials up to 5, and beyond that an amplitude times a sine, as the functions themselves. That
-of I0 is a polynomial up to 16, and then beside the exponential; that of K0 a series of 0 up to 2, and beyond that what
-is left to pi / 2.
+of I0 is a polynomial up to 16, and then one times the exponential; that of K0 is a series at 0 up to 2, and beyond that
+its difference to pi / 2 is computed.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ from numbagraph.intrinsics.emitters.vecmath.tables.bessel_integrals import (
 )
 
 WAVE_TAIL, FIRST_TAIL, SECOND_TAIL = 5.0, 16.0, 2.0
-"""From where on the integrals of J0 and Y0 are waves, and those of I0 and K0 are scaled by exponentials."""
+"""The numbers from which on the integrals of J0 and Y0 are waves, and those of I0 and K0 are scaled by exponentials."""
 SQUARE, WAVE_MIDDLE, FIRST_MIDDLE, SECOND_MIDDLE = 12.5, 1 / 12, 1 / 32, 1 / 6
-"""Where the variables of these are zero: the square up to `WAVE_TAIL`, and inverses from each of the three on."""
+"""The zeros of the polynomials' variables: of the square up to `WAVE_TAIL`, and of inverses from each of the three
+tails on."""
 FAR = 180
-"""Where the asymptotic series has all digits that mpmath is asked for."""
+"""The number from which on the asymptotic series has all digits of mpmath's precision."""
 
 FIRST_WAVE, SECOND_WAVE = (Wave(-5, AMPLITUDE, PHASE, turn, WAVE_MIDDLE) for turn in (-1, -3))
 
 
 def asymptotic(mp: Any, x: Any, turn: Any) -> Any:
-    """The series of ``turn`` per number, which is 1 at infinity. [A&S 11.1.12]"""
+    """Return the series of ``turn`` per number, which is 1 at infinity. [A&S 11.1.12]"""
     before, each, total, k = mp.mpf(0), mp.mpf(1), mp.mpc(0), 0
     while abs(each) > mp.eps * x**k:
         total += each * (turn / x) ** k
@@ -57,7 +58,7 @@ def asymptotic(mp: Any, x: Any, turn: Any) -> Any:
 
 
 def exact_near(mp: Any, x: Any, sign: int) -> tuple[Any, Any]:
-    """The integrals of J0 and of Y0 without its factor, or of I0 and of -K0. [A&S 11.1.8, 11.1.9]"""
+    """Return the integrals of J0 and of Y0 without its factor, or of I0 and of -K0. [A&S 11.1.8, 11.1.9]"""
     with mp.workprec(mp.mp.prec + 20 + int(2 * x)):  # terms are up to exp(x)
         x = mp.mpf(x)
         first, second, term, harmonic, k = mp.mpf(0), mp.mpf(0), x, mp.mpf(0), 0
@@ -108,7 +109,7 @@ def integral(name: str, result: int, exact: Callable[..., Any], **measured: Any)
 
 
 def of_j0(size: Number, square: Number) -> Number:
-    """Up to `WAVE_TAIL`, per number."""
+    """Return the integral of J0 per number, up to `WAVE_TAIL`."""
     return polynomial(square - SQUARE, coefficients_of(FIRST, size))
 
 

@@ -1,4 +1,5 @@
-"""The beta function and its logarithm: of positive numbers, by the logarithms of gamma in parts. Others are SciPy's."""
+"""The beta function and its logarithm, by the logarithms of gamma in parts, for positive numbers; other numbers go to
+SciPy."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from numbagraph.intrinsics.emitters.vecmath.rare import by_call, only_where
 
 INFINITY = math.inf
 LEAST, LARGEST, MOST_UNEQUAL = 1e-100, 1e9, 1e6
-"""Between these are operands, and to this their quotient goes, for which the formulas are meant."""
+"""The bounds of the operands, and that of their quotient, for which the formulas are meant."""
 
 _round = lifted(intrinsic("rint"))
 
 
 def with_rare(name: str, formula: Callable[[Number, Number], Number], at_zero: Number, a: Number, b: Number) -> Number:
-    """The formula where it is meant, ``at_zero`` where ``a`` is zero, and SciPy's function elsewhere."""
+    """Return the formula's value where it is meant, ``at_zero`` where ``a`` is zero, and SciPy's value elsewhere."""
 
     def usual(x: Number, other: Number) -> Number:
         return (x > LEAST) & (x < LARGEST) & (x < other * MOST_UNEQUAL)
@@ -33,7 +34,7 @@ def with_rare(name: str, formula: Callable[[Number, Number], Number], at_zero: N
 
 
 def two_sum(x: Number, y: Number) -> tuple[Number, Number]:
-    """The sum and its rounding error, of any two numbers."""
+    """Return the sum and its rounding error, of any two numbers."""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
@@ -93,7 +94,7 @@ def beta(a: Number, b: Number) -> Number:
 )
 @wide
 def betaln(a: Number, b: Number) -> Number:
-    """Where the function is close to 1, the error is small beside 1."""
+    """Return the logarithm of beta. Where the function is close to 1, the error is small relative to 1."""
 
     def formula(a: Number, b: Number) -> Number:
         factors = beta_factors(a, b)

@@ -1,5 +1,5 @@
-"""Box and Cox's transformations and their inverses: of a logarithm with more digits than a number has, so that what is
-left of it in a large exponent is right, too."""
+"""Box and Cox's transformations and their inverses. They use a logarithm with more digits than a number has, so that
+the rest of it in a large exponent is right, too."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from numbagraph.intrinsics.emitters.vecmath.tables.powers import LOG_2_SHORT
 
 INFINITY, NAN = math.inf, math.nan
 LARGE, SHIFT = 700.0, 1022
-"""From where on an exponential could be too large before it is divided, and the power of two that it is freed from."""
+"""The exponent from which on an exponential could be too large before it is divided, and the power of two by which it
+is scaled down."""
 POWERS = [(0.01, 50.0), (-20.0, 20.0)]
 
 
 def log_of_any(x: Number, rest: Number) -> tuple[Number, Number]:
-    """The logarithm of ``x + rest``, where the rest is as small as a rounding error; NaN of negative numbers."""
+    """Return the logarithm of ``x + rest``, where the rest is as small as a rounding error; NaN for negative
+    numbers."""
     log, error = log_in_parts(x)
     share = ((x > 0.0) & (x < INFINITY)).where(rest / x, 0.0)
     high, low = fast_two_sum((x < 0.0).where(NAN, log), error + share)
@@ -33,14 +35,14 @@ def log_of_any(x: Number, rest: Number) -> tuple[Number, Number]:
 
 
 def plus_1(x: Number) -> tuple[Number, Number]:
-    """The sum of a number and 1, and its rounding error."""
+    """Return the sum of a number and 1, and its rounding error."""
     total, below = x + 1.0, absolute(x) < 1.0
     larger, smaller = below.where(1.0, x), below.where(x, 1.0)
     return total, (absolute(x) < 2.0**60).where(smaller - (total - larger), 0.0)
 
 
 def transformed(log: Number, log_error: Number, power: Number) -> Number:
-    """``(exp(power * logarithm) - 1) / power``"""
+    """Return ``(exp(power * logarithm) - 1) / power``."""
     exponent, error = two_product(log, power)
     log_2, log_2_error = coefficients_of(LOG_2_SHORT, log)
     large, factor = exponent > LARGE, 1.0 / power
@@ -78,7 +80,7 @@ def boxcox1p(x: Number, power: Number) -> Number:
 
 
 def log1p_of_product_per(x: Number, power: Number) -> tuple[Number, Number, Number]:
-    """``log(1 + power * x) / power`` as a sum, and the product."""
+    """Return ``log(1 + power * x) / power`` as a sum, and the product."""
     product, error = two_product(x, power)
     overflown = absolute(product).equals(INFINITY) & (absolute(x) < INFINITY)
     total, rest = plus_1(product)
@@ -114,6 +116,6 @@ def inv_boxcox(x: Number, power: Number) -> Number:
 )
 @wide
 def inv_boxcox1p(x: Number, power: Number) -> Number:
-    """SciPy's is x where its product with the power is tiny."""
+    """Return the inverse; as SciPy's, it is x where its product with the power is tiny."""
     high, low, product = log1p_of_product_per(x, power)
     return ((absolute(product) < 1e-154) & power.differs(0.0)).where(x, expm1_of_parts(high, low))

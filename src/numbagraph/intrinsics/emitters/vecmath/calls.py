@@ -1,4 +1,4 @@
-"""Calls of mathematical functions that are compiled once a machine, one element or one vector at a time.
+"""Calls of mathematical functions that are compiled once per machine, one element or one vector at a time.
 
 LLVM's loop vectoriser replaces calls of the former by calls of the latter: an attribute says which belong together.
 """
@@ -15,11 +15,11 @@ MATH = "numbagraph.math."
 """The prefix of external symbols that are functions of the library: ``numbagraph.math.exp.float64``."""
 
 VECTOR = ".vector"
-"""What the symbol of the vector function ends in."""
+"""The suffix of the symbol of a vector function."""
 
 
 def library_call(name: str) -> Emit:
-    """The emitter of a call of a mathematical function's compiled formula."""
+    """Return the emitter of a call of a mathematical function's compiled formula."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         values = [each.value for each in operands]
@@ -33,12 +33,12 @@ def library_call(name: str) -> Emit:
 
 
 def lanes(itemsize: int) -> int:
-    """How many elements the vector functions of the current target take; 0 where it has none."""
+    """Return the number of elements that the vector functions of the current target take; 0 where it has none."""
     return (current_target().vector_bytes or 0) // itemsize
 
 
 def declare_vector(function: ir.Function, operand: Operand) -> None:
-    """Tell LLVM of the vector function that belongs to ``function``."""
+    """Declare the vector function that belongs to ``function``, and attach it for LLVM."""
     module, width, name = function.module, lanes(operand.dtype.itemsize), f"{function.name}{VECTOR}"
     if not width or name in module.globals:
         return

@@ -20,19 +20,22 @@ from numbagraph.intrinsics.emitters.vecmath.inverse_trigonometric import arctan
 
 INFINITY, NAN = math.inf, math.nan
 LARGE, SMALL = 2.0**1021, 2.0**-900
-"""Beyond these, numbers are scaled. In `elliprg`, a number in the middle that is small does not count beside 1."""
+"""The bounds beyond which numbers are scaled. In `elliprg`, a number in the middle that is small does not count beside
+1."""
 EVEN_EXPONENTS = 0x7FE << 52
 TINY = sys.float_info.min
 
 STEPS = 16
-"""Each takes the root of the quotient of operands of different sizes, and then a quarter of what they differ by: 11
-bring the greatest and the least number next to each other, and 5 more leave to the series what it has digits for."""
+"""The number of duplications. Each takes the root of the quotient of operands of different sizes, and then a quarter of
+their difference: 11 bring the greatest and the least number next to each other, and after 5 more the series has enough
+digits."""
 NEAR = 0.006
-"""What numbers differ by, beside one of them, when they are left as they are, since each step has rounding errors."""
+"""The relative difference of numbers below which they are left as they are, since each step has rounding errors."""
 
 
 class Duplicated(NamedTuple):
-    """What operands have become, and what `elliprd` of the first ones is: a sum, and a multiple of that of these."""
+    """The operands after duplications, with a sum and a weight: `elliprd` of the first operands is the sum plus the
+    weight times `elliprd` of these."""
 
     a: Number
     b: Number
@@ -42,7 +45,7 @@ class Duplicated(NamedTuple):
 
 
 def duplicated(a: Number, b: Number, c: Number) -> Duplicated:
-    """[19.26.18], [19.26.20]"""
+    """Run the duplications. [19.26.18], [19.26.20]"""
     total, weight = a.constant(0.0), a.constant(1.0)
     for _ in range(STEPS):
         apart = absolute(a - b) + absolute(b - c) > NEAR * b
@@ -56,7 +59,7 @@ def duplicated(a: Number, b: Number, c: Number) -> Duplicated:
 
 
 def first_kind(a: Number, b: Number, c: Number) -> Number:
-    """`elliprf` of numbers that are close to each other. [19.36.1]"""
+    """Return `elliprf` of numbers that are close to each other. [19.36.1]"""
     mean = (a + b + c) * (1 / 3)
     inverse = 1.0 / mean
     x, y = fma(-a, inverse, 1.0), fma(-b, inverse, 1.0)
@@ -68,7 +71,7 @@ def first_kind(a: Number, b: Number, c: Number) -> Number:
 
 
 def second_kind(a: Number, b: Number, c: Number) -> Number:
-    """`elliprd` of the same. [19.36.2]"""
+    """Return `elliprd` of numbers that are close to each other. [19.36.2]"""
     mean = (a + b + 3.0 * c) * 0.2
     inverse = 1.0 / mean
     x, y = fma(-a, inverse, 1.0), fma(-b, inverse, 1.0)
@@ -84,7 +87,8 @@ def second_kind(a: Number, b: Number, c: Number) -> Number:
 
 
 def fitting(*numbers: Number) -> tuple[list[Number], Number]:
-    """The numbers times a factor, so that sums and inverses of theirs are numbers, and the root of the factor."""
+    """Return the numbers times a factor for which their sums and inverses neither over- nor underflow, and the root of
+    the factor."""
     any_large, all_small = absolute(numbers[0]) > LARGE, absolute(numbers[0]) < SMALL
     for each in numbers[1:]:
         any_large, all_small = any_large | (absolute(each) > LARGE), all_small & (absolute(each) < SMALL)
@@ -100,7 +104,7 @@ def any_infinite(*numbers: Number) -> Number:
 
 
 def all_known(*numbers: Number) -> Number:
-    """Whether none is negative or NaN."""
+    """Return whether no number is negative or NaN."""
     found = numbers[0] >= 0.0
     for each in numbers[1:]:
         found = found & (each >= 0.0)
@@ -108,7 +112,7 @@ def all_known(*numbers: Number) -> Number:
 
 
 def exact(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where it is real."""
+    """Return mpmath's function where it is real, else NaN."""
     return lambda mp, *numbers: function(mp, *numbers) if min(numbers) >= 0 else mp.nan
 
 
@@ -149,7 +153,7 @@ def elliprd(a: Number, b: Number, c: Number) -> Number:
 
 
 def even_power_of(x: Number) -> Number:
-    """The power of 4 beside a positive number, of which it is up to 8 times as much, or a part if it is denormal."""
+    """Return a power of 4 near a positive number, which is up to 8 times as much, or less if it is denormal."""
     power = ((x.bits & EVEN_EXPONENTS) - (1 << 52)).number
     return (x < 4 * TINY).where(TINY, power)
 
@@ -169,7 +173,8 @@ def sorted_numbers(a: Number, b: Number, c: Number) -> tuple[Number, Number, Num
 )
 @wide
 def elliprg(a: Number, b: Number, c: Number) -> Number:
-    """By both others, with the number in the middle as the last operand: all terms have one sign. [19.21.10]"""
+    """Return `elliprg` by the two other integrals, with the number in the middle as the last operand: all terms have
+    one sign. [19.21.10]"""
     size = even_power_of(sorted_numbers(a, b, c)[2])
     least, middle, greatest = sorted_numbers(*(each * (1.0 / size) for each in (a, b, c)))
     *near, total, weight = duplicated(least, greatest, middle)
@@ -191,8 +196,8 @@ def elliprg(a: Number, b: Number, c: Number) -> Number:
 )
 @wide
 def elliprc(a: Number, b: Number) -> Number:
-    """By an arcus tangent or an inverse hyperbolic sine; a principal value where the second operand is negative.
-    [19.2.17-20]"""
+    """Return `elliprc` by an arcus tangent or an inverse hyperbolic sine; a principal value where the second operand is
+    negative. [19.2.17-20]"""
     known = (a >= 0.0) | b.equals(-INFINITY) & (a > -INFINITY)
     (a, b), scale = fitting(a, b)
     principal = b < 0.0

@@ -13,15 +13,15 @@ from numbagraph.intrinsics.emitters.vecmath.piecewise_polynomials import piecewi
 from numbagraph.intrinsics.emitters.vecmath.tables.dawson import DAWSON
 
 LIMITS = 3.0, 13.5
-"""Squares from which on there is another polynomial. From the second one on its variable is the share."""
+"""The squares from which on there is another polynomial. From the second one on its variable is the share."""
 FAR = 1e8
-"""From here on Dawson's integral is half the inverse."""
+"""The number from which on Dawson's integral is half the inverse."""
 LARGEST = 27.0
-"""The error function of the imaginary number is infinite here."""
+"""The number from which on the error function of the imaginary number is infinite."""
 
 
 def dawson_of_size(size: Number) -> Number:
-    """``size * share``, where ``share = 1 / (1 + 2 * size**2)``, times a polynomial around 1."""
+    """Return ``size * share``, where ``share = 1 / (1 + 2 * size**2)``, times a polynomial around 1."""
     far, square = size > FAR, size * size
     share = far.where(size.constant(0.5), 1.0) / far.where(size, fma(square, 2.0, 1.0))
     first, second = square > LIMITS[0], square > LIMITS[1]
@@ -31,7 +31,8 @@ def dawson_of_size(size: Number) -> Number:
 
 
 def exact_dawsn(mp: Any, x: Any) -> Any:
-    """Of huge numbers mpmath has no exponential. Two terms are all that counts in the asymptotic series."""
+    """Return the integral with mpmath. For huge numbers, of which mpmath has no exponential, two terms of the
+    asymptotic series are enough."""
     if abs(x) > 1e20:
         return 1 / (2 * x)
     return mp.exp(-x * x) * mp.erfi(x) * mp.sqrt(mp.pi) / 2

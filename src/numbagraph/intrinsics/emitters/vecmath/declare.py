@@ -1,4 +1,4 @@
-"""What the mathematical functions are written with, and how one is declared.
+"""The building blocks of the mathematical functions, and their declaration.
 
 A formula has no branch, no table and no call, so LLVM widens the loop that it stands in. It computes both sides of a
 case and selects one. Nothing in it may be reordered, and it may stand where multiplications and additions fuse; where a
@@ -34,29 +34,30 @@ functions: dict[str, MathFunction] = {}
 
 
 class MathFunction(Struct, eq=False):
-    """A function of real numbers: an emitter, with what its accuracy is measured by."""
+    """A function of real numbers: an emitter, with the data by which its accuracy is measured."""
 
     name: str
-    """That of an op; of one with several results, followed by the number of one: ``shichi.1``."""
+    """The name of an op; for an op with several results, followed by the number of one: ``shichi.1``."""
     formula: Callable[..., Number]
     fallback: Emit | None
-    """What stands for it where the formula is of no use. None, if it is a formula of other mathematical functions."""
+    """The emitter for places where the formula is of no use. None, if it is a formula of other mathematical
+    functions."""
     exact: Callable[..., Any]
     """``exact(mpmath, *arguments)``, in mpmath's numbers."""
     domain: tuple[Interval, ...]
-    """Where to look for errors closely: an interval for each argument."""
+    """The intervals in which tests look for errors closely, one for each argument."""
     near: tuple[float, ...]
-    """Roots and boundaries, around which to look even more closely."""
+    """Roots and boundaries, around which tests look even more closely."""
     everywhere: bool
-    """Whether to look outside of the domain, too."""
+    """Whether tests look outside of the domain, too."""
     ulp: float
-    """What the error stays below, in units in the last place."""
+    """The bound of the error, in units in the last place."""
     room: int
-    """How many of the usual functions take as long to compile, without the functions of its formula."""
+    """The time that compiling it takes, in usual functions, without the functions of its formula."""
     serial: bool
-    """Whether a single number is sooner there by the fallback, for which the next one waits in a chain."""
+    """Whether a single number is computed sooner by the fallback, for which the next one waits in a chain."""
     beside: Callable[..., Any]
-    """``beside(*arguments)``: the size that an error counts beside where the result is smaller."""
+    """``beside(*arguments)``: the size that an error is relative to where the result is smaller."""
 
     @cached_property
     def arity(self) -> int:
@@ -67,7 +68,7 @@ class MathFunction(Struct, eq=False):
         return self.name.partition(".")[0]
 
     def among(self, results: Any) -> Any:
-        """Its result among those of the op."""
+        """Return the result of this function out of the results of its op."""
         return results[int(self.name.partition(".")[2])] if "." in self.name else results
 
     @cached_property
@@ -78,15 +79,15 @@ class MathFunction(Struct, eq=False):
         return implementation(self, emitter)(emitter, *operands)
 
     def of(self, *numbers: Number) -> Number:
-        """The same in a formula."""
+        """Return the function of numbers, in a formula."""
         return lifted(self)(*numbers)
 
 
 def implementation(function: MathFunction, emitter: Emitter) -> Emit:
-    """What stands for ``function`` in the code of ``emitter``.
+    """Return the emitter that stands for ``function`` in the code of ``emitter``.
 
-    Its formula where a loop has room for it, or where it is no more than calls of other functions; a call of the
-    library of formulas elsewhere, or of libm. Without the instruction, every FMA would be a slow call of libm.
+    It is the formula where a loop has room for it, or where it is no more than calls of other functions; elsewhere it
+    is a call of the library of formulas, or of libm. Without the instruction, every FMA would be a slow call of libm.
     """
     if function.fallback is None:
         return function.inlined
@@ -125,7 +126,7 @@ def math_function(
 
 
 def by_result(*results: MathFunction) -> Emit:
-    """The emitter of an op that has several results."""
+    """Return the emitter of an op that has several results."""
 
     def emit(emitter: Emitter, *operands: Operand, result: int = 0) -> ir.Value:
         return results[result](emitter, *operands)
@@ -134,23 +135,23 @@ def by_result(*results: MathFunction) -> Emit:
 
 
 def has_formulas(op: str) -> bool:
-    """Whether the results of an op, SciPy's or NumPy's one of a name, are mathematical functions."""
+    """Whether the results of an op of SciPy or NumPy, given by its name, are mathematical functions."""
     plain = op.removeprefix("special.")
     return plain in functions or f"{plain}.0" in functions
 
 
 class Format(NamedTuple):
-    """How a dtype keeps its numbers."""
+    """The format of a dtype's numbers."""
 
     digits: int
-    """Bits after the leading one."""
+    """The number of bits after the leading one."""
     bias: int
-    """What the exponent of 1 is stored as."""
+    """The stored exponent of 1."""
     tiny: float
     """The least normal number."""
     largest: float
     magic: float
-    """Adding it rounds to an integer, which then stands in the lowest bits."""
+    """A number that, when it is added, rounds another one to an integer, which then stands in the lowest bits."""
 
     @property
     def width(self) -> int:
@@ -158,7 +159,7 @@ class Format(NamedTuple):
 
     @property
     def one_exponent(self) -> int:
-        """What is added to the bits of a number to double it; also the bits of the least normal number."""
+        """The integer that, added to the bits of a number, doubles it; also the bits of the least normal number."""
         return 1 << self.digits
 
     @property
@@ -188,22 +189,22 @@ def format_of(x: Number | Bits) -> Format:
 
 
 def by_format(x: Number, double: T, single: T) -> T:
-    """A constant that is another one in double and in single precision."""
+    """Return a constant that differs between double and single precision."""
     return double if x.dtype == FLOAT64 else single
 
 
 def coefficients_of(table: dict[str, tuple[float, ...]], x: Number) -> tuple[float, ...]:
-    """The numbers of a generated table for the dtype of ``x``."""
+    """Return the numbers of a generated table for the dtype of ``x``."""
     return table[x.dtype.name]
 
 
 def constant_of(table: dict[str, tuple[float, ...]], x: Number) -> float:
-    """The number nearest to a generated constant in the dtype of ``x``."""
+    """Return the number nearest to a generated constant in the dtype of ``x``."""
     return table[x.dtype.name][0]
 
 
 def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
-    """The sum of ``coefficients[k] * x**k``: Horner's rule in two chains, which run side by side."""
+    """Return the sum of ``coefficients[k] * x**k``: Horner's rule in two chains, which run side by side."""
     if len(coefficients) < 4:
         return horner(x, coefficients)
     square = x * x
@@ -211,7 +212,7 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def horner(x: Number, coefficients: Sequence[float]) -> Number:
-    """The sum of ``coefficients[k] * x**k`` in one chain."""
+    """Return the sum of ``coefficients[k] * x**k`` in one chain."""
     total = x.constant(coefficients[-1])
     for each in reversed(coefficients[:-1]):
         total = fma(total, x, each)
@@ -219,25 +220,25 @@ def horner(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def at_most(x: Number, limit: float) -> Number:
-    """``min(x, limit)``, and NaN of NaN: one instruction."""
+    """Return ``min(x, limit)``, and NaN for NaN: one instruction."""
     return (x > limit).where(x.constant(limit), x)
 
 
 def at_least(x: Number, limit: float) -> Number:
-    """``max(x, limit)``, and NaN of NaN: one instruction."""
+    """Return ``max(x, limit)``, and NaN for NaN: one instruction."""
     return (x < limit).where(x.constant(limit), x)
 
 
 def round_product(x: Number, factor: float) -> tuple[Number, Bits]:
-    """The integer n nearest to ``x * factor``, which is of moderate size; and for what follows, bits that end in those
-    of n plus twice the bias."""
+    """Return the integer n nearest to ``x * factor``, which is of moderate size; and bits that end in those of n plus
+    twice the bias, for the following steps."""
     offset = format_of(x).magic + 2 * format_of(x).bias
     shifted = fma(x, factor, offset)
     return shifted - offset, shifted.bits
 
 
 def round_to_power(x: Number, factor: float) -> tuple[Number, Number]:
-    """The integer n nearest to ``x * factor``, and ``2**n``, if that is a normal number."""
+    """Return the integer n nearest to ``x * factor``, and ``2**n``, if that is a normal number."""
     layout = format_of(x)
     offset = layout.magic + layout.bias
     shifted = fma(x, factor, offset)
@@ -245,13 +246,13 @@ def round_to_power(x: Number, factor: float) -> tuple[Number, Number]:
 
 
 def power_of_two(count: Bits, offset: int = 0) -> Number:
-    """``2**(n + offset)``, if that is a normal number, of an integer as `round_product` gives it."""
+    """Return ``2**(n + offset)``, if that is a normal number, for an integer as `round_product` gives it."""
     layout = format_of(count)
     return ((count + (offset - layout.bias)) << layout.digits).number
 
 
 def scale(x: Number, count: Bits) -> Number:
-    """``x * 2**n`` of an x near 1, right to the denormals; ``count`` as `round_product` gives it."""
+    """Return ``x * 2**n`` for an x near 1, right down to the denormals; ``count`` is as `round_product` gives it."""
     layout = format_of(x)
     if llvm().llvm_version_info[0] >= POWERS_WIDEN and current_target().has("avx512f"):
         return times_power(x, count - (layout.magic_bits + 2 * layout.bias))
@@ -261,19 +262,19 @@ def scale(x: Number, count: Bits) -> Number:
 
 
 def opposite(count: Bits, least: int) -> Bits:
-    """``max(-n, least)`` of an integer n as `round_product` gives it, and in the same way."""
+    """Return ``max(-n, least)`` for an integer n as `round_product` gives it, in the same form."""
     layout = format_of(count)
     bounded = at_most(count.number, layout.magic + 2 * layout.bias - least).bits
     return bounded.constant(2 * (layout.magic_bits + 2 * layout.bias)) - bounded
 
 
 def fast_two_sum(x: Number, y: Number) -> tuple[Number, Number]:
-    """The sum and its rounding error, of an x that is not smaller than y in size."""
+    """Return the sum and its rounding error, for an x that is not smaller than y in size."""
     total = x + y
     return total, y - (total - x)
 
 
 def two_product(x: Number, y: Number) -> tuple[Number, Number]:
-    """The product and its rounding error. Rounded by an FMA, the product itself cannot fuse with an addition."""
+    """Return the product and its rounding error. Rounded by an FMA, the product itself cannot fuse with an addition."""
     product = fma(x, y, -0.0)
     return product, fma(x, y, -product)

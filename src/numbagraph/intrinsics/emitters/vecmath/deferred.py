@@ -1,4 +1,4 @@
-"""All mathematical functions: with those that are else imported with the modules of their ops, not with the package."""
+"""All mathematical functions, including those that are otherwise imported only with the modules of their ops."""
 
 import pkgutil
 

@@ -12,12 +12,12 @@ from numbagraph.intrinsics.emitters.vecmath.tables.trigonometric import DEGREE
 from numbagraph.intrinsics.emitters.vecmath.trigonometric import quotient_of_rest, sine_of_rest, with_sign_of_parity
 
 LARGEST = 1e14
-"""SciPy gives 0 for what is beyond."""
+"""The number beyond which SciPy gives 0."""
 MULTIPLES = tuple(90.0 * n for n in range(-4, 5))
 
 
 def radians_of(rest: Number) -> tuple[Number, Number]:
-    """Of at most a right angle: a number, and what to subtract from it."""
+    """Return an angle of at most a right angle in radians: a number, and what to subtract from it."""
     degree, degree_error = coefficients_of(DEGREE, rest)
     angle = rest * degree
     return angle, -fma(rest, degree_error, fma(rest, degree, -angle))
@@ -28,7 +28,8 @@ def in_range(x: Number, value: Number) -> Number:
 
 
 def exact(name: str) -> Any:
-    """Of the rest to a multiple of 180 degrees, so that zeros and poles are exact."""
+    """Return mpmath's function, evaluated at the rest to a multiple of 180 degrees, so that zeros and poles are
+    exact."""
 
     def function(mp: Any, x: Any) -> Any:
         if abs(x) > LARGEST:
@@ -58,16 +59,16 @@ def sindg(x: Number) -> Number:
 @math_function(libm.scipy("cosdg"), exact("cos"), domain=[(-1000.0, 1000.0)], near=MULTIPLES, ulp=2.5)
 @wide
 def cosdg(x: Number) -> Number:
-    """The sine of what is left to an odd multiple of 90."""
+    """Return the sine of the rest to an odd multiple of 90 degrees."""
     magic = format_of(x).magic
     shifted = fma(x, 1 / 180, 0.5) + magic
     return in_range(x, sine(fma(shifted - magic - 0.5, -180.0, x), shifted.bits))
 
 
 def tangent(x: Number, inverted_parity: int, least: float) -> Number:
-    """The tangent of what is left to a number of right angles, upside down if that is of the parity.
+    """Return the tangent of the rest to a number of right angles, inverted if that number has the given parity.
 
-    What is left counts as nothing up to the least number.
+    A rest up to ``least`` counts as 0.
     """
     magic = format_of(x).magic
     shifted = fma(x, 1 / 90, magic)
@@ -90,5 +91,5 @@ def tandg(x: Number) -> Number:
 @math_function(libm.scipy("cotdg"), exact("cot"), domain=[(-1000.0, 1000.0)], near=MULTIPLES, ulp=3.5)
 @wide
 def cotdg(x: Number) -> Number:
-    """SciPy's is infinite as soon as the difference to 90 rounds to it."""
+    """Return the cotangent; as SciPy's, it is infinite as soon as the difference to 90 rounds to it."""
     return tangent(x, 0, 2.0**-47)

@@ -15,7 +15,7 @@ AT_ZERO = math.pi**2 / 6
 
 
 def exact_spence(mp: Any, x: Any) -> Any:
-    """Of small numbers by what is left of them to 1, since they would be lost beside it."""
+    """Return the function with mpmath; for small numbers by their difference to 1, beside which they would be lost."""
     if x < 0.5:
         return mp.pi**2 / 6 - mp.log(x) * mp.log1p(-x) - mp.polylog(2, x) if x else mp.pi**2 / 6
     return mp.polylog(2, 1 - x) if x < 2 else -(mp.log(x - 1) ** 2) / 2 - mp.pi**2 / 6 - mp.polylog(2, 1 / (1 - x))
@@ -31,7 +31,7 @@ def exact_spence(mp: Any, x: Any) -> Any:
 )
 @wide
 def spence(x: Number) -> Number:
-    """By a short series of the logarithm of x, or of what is left of x or of its inverse to 1."""
+    """Return the function by a short series of the logarithm of x, or of 1 less x or its inverse."""
     small, large = x < 0.5, x > 2.0
     logarithm = log.of(x)
     of_rest = log1p.of(-large.where(1.0 / x, small.where(x, 0.5)))

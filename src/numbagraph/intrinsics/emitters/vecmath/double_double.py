@@ -35,14 +35,15 @@ LEAST = -0.2345, -0.22
 """The logarithms, in float64 and float32, of the least fraction that a number has beside a power of two."""
 
 MIDDLES = ((BELOW_1, False, -0.078), (ABOVE_1, True, 0.078), (FAR_ABOVE_1, True, 0.234)), ((FAR_ABOVE_1, True, 0.22),)
-"""Numbers whose logarithm is short, and which fractions they are for: those below or above the number with a logarithm.
+"""Numbers whose logarithm is short, and the fractions that they are for: those below or above the number with a
+logarithm.
 
-Of a fraction, what is then left of the logarithm is so small that only the first term of its series needs a low part.
+The rest of a fraction's logarithm is then so small that only the first term of its series needs a low part.
 """
 
 
 def log_in_parts(x: Number) -> tuple[Number, Number]:
-    """The logarithm of a positive number or zero as a sum with 8 bits more than a number has."""
+    """Return the logarithm of a positive number or zero as a sum with 8 bits more than a number has."""
     fraction, exponent = split_above(x, by_format(x, *LEAST))
     middle, start = x.constant(1.0), x.constant(0.0)
     for table, above, limit in by_format(x, *MIDDLES):
@@ -66,7 +67,8 @@ def log_in_parts(x: Number) -> tuple[Number, Number]:
 
 
 def split_above(x: Number, log_of_least: float) -> tuple[Number, Number]:
-    """The fraction m, not below the least, and the integer k for which ``x = m * 2**k``, of a positive number."""
+    """Return the fraction m, not below the least, and the integer k for which ``x = m * 2**k``, of a positive
+    number."""
     layout = format_of(x)
     least = int(np.asarray(math.exp(log_of_least), x.dtype).view(f"i{x.dtype.itemsize}"))
     denormal = x < layout.tiny
@@ -77,7 +79,7 @@ def split_above(x: Number, log_of_least: float) -> tuple[Number, Number]:
 
 
 def expm1_of_sum(high: Number, low: Number) -> tuple[Number, Bits]:
-    """``exp(high + low) / 2**n - 1`` and n. The low part does not count where the high one is out of bounds."""
+    """Return ``exp(high + low) / 2**n - 1`` and n. The low part does not count where the high one is out of bounds."""
     bounded = at_least(at_most(high, by_format(high, 720.0, 90.0)), by_format(high, -760.0, -110.0))
     # So written, a low part that is NaN, as beside infinity, becomes a number.
     low = (low < 1.0).where(low, 1.0)
@@ -89,7 +91,7 @@ def expm1_of_sum(high: Number, low: Number) -> tuple[Number, Bits]:
 
 
 def expm1_of_parts(high: Number, low: Number) -> Number:
-    """``exp(high + low) - 1``"""
+    """Return ``exp(high + low) - 1``."""
     highest, lowest = by_format(high, (710.0, -40.0), (89.0, -20.0))
     low = ((high < highest) & (high > lowest)).where(low, 0.0)
     reduced, count = expm1_of_sum(at_least(at_most(high, highest), lowest), low)
@@ -99,6 +101,6 @@ def expm1_of_parts(high: Number, low: Number) -> Number:
 
 
 def exp_of_sum(high: Number, low: Number, factor: Number | float = 1.0) -> Number:
-    """``exp(high + low) * factor``, as `expm1_of_sum`."""
+    """Return ``exp(high + low) * factor``, as `expm1_of_sum`."""
     less_1, count = expm1_of_sum(high, low)
     return scale(fma(less_1, factor, factor), count)

@@ -1,4 +1,4 @@
-"""The complete elliptic integrals, and the arithmetic-geometric mean that they are."""
+"""The complete elliptic integrals, and the arithmetic-geometric mean, which follows from them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from numbagraph.intrinsics.emitters.vecmath.tables.elliptic import ELLIPE, ELLIP
 
 INFINITY = math.inf
 LEAST_RATIO = 1e-290
-"""Quotients of the operands of the mean are not denormal from here on."""
+"""The quotient of the operands of the mean from which on it is not denormal."""
 
 
 class Parameter:
-    """What is left of a parameter to 1, or its inverse if that is above 1: there are the series of the integrals."""
+    """The parameter of the series of the integrals: 1 less the given parameter, or its inverse if that is above 1."""
 
     def __init__(self, rest: Number) -> None:
         self.above = rest > 1.0
@@ -27,7 +27,7 @@ class Parameter:
         self.inverse_root = 1.0 / self.root
         self.number = self.above.where(self.inverse_root * self.inverse_root, rest)
         self.logarithm = absolute(log.of(rest))
-        """That of `number`, but for its sign."""
+        """The size of the logarithm of `number`."""
 
     def polynomials(self, table: Sequence[float]) -> tuple[Number, Number]:
         half = len(table) // 2
@@ -52,12 +52,12 @@ def ellipe_of_rest(rest: Number) -> Number:
 
 
 def exact(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Where it is real: mpmath's is complex beyond 1."""
+    """Return mpmath's function where it is real, else NaN: mpmath's is complex beyond 1."""
     return lambda mp, m: function(mp, m) if m <= 1 else mp.nan
 
 
 def exact_ellipkm1(mp: Any, p: Any) -> Any:
-    """So close to 1 that mpmath's parameter would be 1, two terms are all that counts."""
+    """Return the integral with mpmath; so close to 1 that mpmath's parameter would be 1, two terms are enough."""
     if p < 1e-40:
         return mp.log(4) - mp.log(p) / 2 if p >= 0 else mp.nan
     return mp.ellipk(1 - p)
@@ -99,7 +99,8 @@ def exact_agm(mp: Any, a: Any, b: Any) -> Any:
 @math_function(libm.scipy("agm"), exact_agm, domain=[(0.0, 10.0), (0.0, 10.0)], near=(1.0,), ulp=4.5, room=3)
 @wide
 def agm(a: Number, b: Number) -> Number:
-    """By the integral of the first kind. [DLMF 19.8.5] Operands of which one is tiny beside the other are SciPy's."""
+    """Return the mean by the integral of the first kind. [DLMF 19.8.5] If one operand is tiny beside the other, SciPy
+    computes it."""
     first, second = absolute(a), absolute(b)
     falling = first > second
     larger, smaller = falling.where(first, second), falling.where(second, first)

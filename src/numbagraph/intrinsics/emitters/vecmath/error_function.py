@@ -1,4 +1,4 @@
-"""The error function, and its complement with and without its exponential."""
+"""The error function, and its complement with and without the exponential factor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from numbagraph.intrinsics.emitters.vecmath.tables.error_function import ERF_NEA
 from numbagraph.intrinsics.emitters.vecmath.tables.exponential import LOG_2
 
 MIDDLE = 2.5
-"""Where the variable of `erfcx_of_size` is zero."""
+"""The zero of the variable of `erfcx_of_size`."""
 
 
 def exact_erfc(mp: Any, x: Any) -> Any:
@@ -34,7 +34,8 @@ def exact_erfc(mp: Any, x: Any) -> Any:
 
 
 def exact_erfcx(mp: Any, x: Any) -> Any:
-    """Of huge numbers mpmath has no exponential. Two terms are all that counts in the asymptotic series."""
+    """Return the function with mpmath. For huge numbers, of which mpmath has no exponential, two terms of the
+    asymptotic series are enough."""
     if x < -1000:
         return mp.inf
     return mp.exp(x * x) * mp.erfc(x) if x < 1e6 else (1 - 0.5 / (x * x)) / (x * mp.sqrt(mp.pi))
@@ -52,7 +53,7 @@ def exact_log_ndtr(mp: Any, x: Any) -> Any:
 
 @math_function(libm.erf, lambda mp, x: mp.erf(x), domain=[(-6.0, 6.0)], near=(0.0,), room=3)
 def erf(x: Number) -> Number:
-    """``1 - (1 - u / 4)**4`` of ``u = 4 - 4 * erfc(x)**(1/4)``, which is a short polynomial."""
+    """Return ``1 - (1 - u / 4)**4`` of ``u = 4 - 4 * erfc(x)**(1/4)``, which is a short polynomial."""
     size = at_most(absolute(x), by_format(x, 5.925, 3.915))  # from there on it rounds to 1, of these to exactly that
     slope, slope_error = coefficients_of(ERF_SLOPE, x)
     root = fma(size, slope, size * polynomial(size, (slope_error, *coefficients_of(ERF_ROOT, x))))
@@ -64,7 +65,7 @@ def erf(x: Number) -> Number:
 
 
 def erfcx_of_size(size: Number) -> Number:
-    """``erfcx`` of a number that is not negative, by a polynomial of ``(size - MIDDLE) / (size + MIDDLE)``."""
+    """Return ``erfcx`` of a number that is not negative, by a polynomial of ``(size - MIDDLE) / (size + MIDDLE)``."""
     divisor = size + MIDDLE
     inverse = 1.0 / divisor
     lowest, *higher = coefficients_of(ERFCX, size)
@@ -101,7 +102,7 @@ def erfcx(x: Number) -> Number:
 
 
 def exp_of_half_square(x: Number, factor: Number) -> Number:
-    """``exp(-x**2 / 2) * factor``"""
+    """Return ``exp(-x**2 / 2) * factor``."""
     square, error = two_product(x, x)
     return exp_of_sum(square * -0.5, error * -0.5, factor)
 
@@ -115,7 +116,8 @@ def ndtr(x: Number) -> Number:
 
 @math_function(without_fma.log_ndtr, exact_log_ndtr, domain=[(-50.0, 30.0)], near=(0.0,), ulp=4.5, room=3)
 def log_ndtr(x: Number) -> Number:
-    """By the logarithm of ``erfcx`` on the left side, and by that of 1 less the right tail on the other one."""
+    """Return the function by the logarithm of ``erfcx`` on the left side, and by that of 1 less the right tail on the
+    other one."""
     size, left = absolute(x), x < 0.0
     scaled = erfcx_of_size(size * math.sqrt(0.5)) * 0.5
     start, rest = left.where(x.constant(0.0), 1.0), left.where(scaled, -exp_of_half_square(size, scaled))

@@ -30,7 +30,7 @@ from numbagraph.intrinsics.emitters.vecmath.tables.exponential import (
 
 
 def less_logarithm_of_2(x: Number, parts: tuple[float, ...], inverse: float) -> tuple[Number, Bits]:
-    """``x - n * logarithm`` for the integer n that makes it smallest, rounded once; and n."""
+    """Return ``x - n * logarithm`` for the integer n that makes it smallest, rounded once; and n."""
     high, low = parts
     n, count = round_product(x, inverse)
     return fma(n, -low, fma(n, -high, x)), count
@@ -41,18 +41,18 @@ def reduce_by_log_2(x: Number) -> tuple[Number, Bits]:
 
 
 def expm1_of_rest(rest: Number) -> Number:
-    """``exp(rest) - 1`` of what is left of a number."""
+    """Return ``exp(rest) - 1`` for the rest of a number after `less_logarithm_of_2`."""
     return fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest)
 
 
 def expm1_of(x: Number) -> tuple[Number, Bits]:
-    """``exp(x) / 2**n - 1`` and n, of an x that is not too large."""
+    """Return ``exp(x) / 2**n - 1`` and n, for an x that is not too large."""
     rest, count = reduce_by_log_2(x)
     return expm1_of_rest(rest), count
 
 
 def exp_of(x: Number) -> Number:
-    """``exp`` of a number whose exponential is not too large."""
+    """Return ``exp`` of a number whose exponential is not too large."""
     reduced, count = expm1_of(at_least(x, by_format(x, -746.0, -104.0)))
     return scale(reduced + 1.0, count)
 
@@ -78,7 +78,7 @@ def exp2(x: Number) -> Number:
     libm.scipy("exp10"), lambda mp, x: mp.mpf(10) ** x, domain=[(-307.0, 308.25)], near=(0.0, -307.6), ulp=1.5
 )
 def exp10(x: Number) -> Number:
-    """SciPy's is zero below the least number of which the opposite one's is finite."""
+    """Return the power of 10; as SciPy's, it is zero below the least number whose opposite has a finite power."""
     bounded = at_least(at_most(x, by_format(x, 308.3, 38.6)), by_format(x, -308.3, -46.0))
     rest, count = less_logarithm_of_2(bounded, coefficients_of(LOG10_2_PARTS, x), constant_of(LOG2_10, x))
     result = scale(expm1_of_rest(rest * constant_of(LOG_10, x)) + 1.0, count)

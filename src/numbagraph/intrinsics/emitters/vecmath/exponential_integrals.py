@@ -19,16 +19,17 @@ from numbagraph.intrinsics.emitters.vecmath.piecewise_polynomials import piecewi
 from numbagraph.intrinsics.emitters.vecmath.tables.exponential_integrals import EXP1, EXPI, EXPI_ROOT, EXPI_ROOT_LOG
 
 MIDDLE = 2.0
-"""Where the variable of what is left of `exp1` without its exponential is zero."""
+"""The zero of the variable of the polynomial for `exp1` without its exponential."""
 AROUND_ROOT = 0.25, 0.55
 SMALL, MEDIUM = 6.0, 16.0
-"""Up to the first one `expi` is a logarithm and a polynomial, and further on an exponential and one of the inverse."""
+"""Two limits: up to the first one `expi` is a logarithm and a polynomial; beyond it, an exponential and one of two
+polynomials of the inverse, before and beyond the second limit."""
 LARGEST = 760.0
-"""Where exponentials are zero and infinite."""
+"""The number from which on exponentials are zero and infinite."""
 
 
 def exp1_of(mp: Any, x: Any) -> Any:
-    """Of large numbers mpmath has no exponential."""
+    """Return the integral with mpmath, which has no exponential of large numbers."""
     return (mp.e1(x) if x < 1e4 else mp.mpf(0)) if x >= 0 else mp.nan
 
 
@@ -56,7 +57,8 @@ def exp1(x: Number) -> Number:
 )
 @wide
 def expi(x: Number) -> Number:
-    """Of negative numbers as `exp1`, and near the root a polynomial times the distance from that."""
+    """Return the integral: for negative numbers as `exp1`, and near the root as a polynomial times the distance from
+    that."""
     low, high = AROUND_ROOT
     negative, around_root = x < 0.0, (x > low) & (x < high)
     below, medium, large = x < -1.0, x > SMALL, x > MEDIUM

@@ -41,18 +41,19 @@ _round = lifted(intrinsic("rint"))
 
 
 class Steps(NamedTuple):
-    """How many steps of 1 lead from x to where the polynomials hold, from 1 to 2.5. Truth values, and a number."""
+    """The steps of 1 that lead from x to the interval from 1 to 2.5, where the polynomials hold: truth values, and a
+    number."""
 
     up: Number
-    """One, of an x below 1."""
+    """Whether there is a step up, as for an x below 1."""
     down: Number
-    """One or more."""
+    """Whether there are one or more steps down."""
     twice: Number
-    """Two or more."""
+    """Whether there are two or more steps down."""
     tail: Number
-    """Whether x is beyond that, where asymptotic series hold."""
+    """Whether x is so large that asymptotic series hold."""
     total: Number
-    """What they add to x."""
+    """The number that the steps add to x."""
 
 
 def steps_of(x: Number) -> Steps:
@@ -65,13 +66,13 @@ def from_nearest_integer(x: Number) -> Number:
 
 
 def sine_of_turns(x: Number) -> Number:
-    """``sin(pi * x) / pi`` for x from -1/2 to 1/2."""
+    """Return ``sin(pi * x) / pi`` for x from -1/2 to 1/2."""
     square = (x * math.pi) * (x * math.pi)
     return fma(-(x * square), polynomial(square, coefficients_of(SINE, x)), x)
 
 
 def cotangent_of_turns(x: Number) -> Number:
-    """``cot(pi * x)`` for x from -1/2 to 1/2: in the outer half, the tangent of what is left to 1/2."""
+    """Return ``cot(pi * x)`` for x from -1/2 to 1/2: in the outer half, the tangent of the difference to 1/2."""
     if not current_target().has_fma:
         return without_fma.cotangent_of_turns(x)
     size = absolute(x)
@@ -84,7 +85,8 @@ def cotangent_of_turns(x: Number) -> Number:
 
 
 def gammaln_of_positive(x: Number) -> Number:
-    """One logarithm: that of x in Stirling's formula or below 1, else of the factors that the steps down leave."""
+    """Return the logarithm of gamma by one logarithm: that of x in Stirling's formula or below 1, else that of the
+    factors that the steps down leave."""
     steps = steps_of(x)
     above_1, above_2 = x + (steps.total - 1.0), x + (steps.total - 2.0)
     near = above_1 * above_2 * polynomial(above_1 - 0.75, coefficients_of(GAMMALN, x))
@@ -101,7 +103,7 @@ class Factors(NamedTuple):
 
     high: Number
     low: Number
-    """What is added to it in the exponent."""
+    """A small part that is added to `high` in the exponent."""
     numerator: Number
     denominator: Number
 
@@ -115,7 +117,7 @@ class Factors(NamedTuple):
 
 
 def stirling(x: Number) -> tuple[Number, Number]:
-    """The logarithm of the gamma function as a sum, of numbers above those that `Steps` are for."""
+    """Return the logarithm of the gamma function as a sum, for numbers above those that `Steps` are for."""
     log, log_error = log_in_parts(x)
     product, error = two_product(x - 0.5, log)
     high, low = fast_two_sum(product, -x)
@@ -126,7 +128,7 @@ def stirling(x: Number) -> tuple[Number, Number]:
 
 
 def factors_of_positive(x: Number) -> Factors:
-    """By the logarithm, whose error is small beside 1 where it is a polynomial."""
+    """Return the factors by the logarithm, whose error is small relative to 1 where it is a polynomial."""
     steps = steps_of(x)
     above_1, above_2 = x + (steps.total - 1.0), x + (steps.total - 2.0)
     near = above_1 * above_2 * polynomial(above_1 - 0.75, coefficients_of(GAMMALN, x))
@@ -141,7 +143,7 @@ def factors_of_positive(x: Number) -> Factors:
 
 
 def gamma_factors(x: Number) -> Factors:
-    """Of negative numbers, the reciprocal for the number without its sign."""
+    """Return the factors; for negative numbers, from the reciprocal for the number without its sign."""
     size, negative = at_most(absolute(x), 200.0), x < 0.0
     high, low, numerator, denominator = factors_of_positive(size)
     whole = x + format_of(x).magic
@@ -156,7 +158,7 @@ def gamma_factors(x: Number) -> Factors:
 
 
 def rounded_to(digits: int, x: Number) -> Number:
-    """To so many bits: there are more zeros than bits that may be wrong at the end of a factorial."""
+    """Round to so many bits: a factorial ends in more zeros than there are bits that may be wrong."""
     rest = 1 << (format_of(x).digits + 1 - digits)
     return ((x.bits + rest // 2) & -rest).number
 
@@ -172,7 +174,8 @@ def rounded_to(digits: int, x: Number) -> Number:
 )
 @wide
 def gamma(x: Number) -> Number:
-    """Exact where it is the factorial of a number up to 22, which double precision holds."""
+    """Return the function, which is exact where it is the factorial of a number up to 22, which double precision
+    holds."""
     whole, value = from_nearest_integer(x).equals(0.0), gamma_factors(x).value()
     exact = (x > 22.5).where(rounded_to(51, value), rounded_to(48, value))
     found = (whole & (x < 23.5)).where(exact, value)
@@ -203,7 +206,7 @@ def rgamma(x: Number) -> Number:
     room=3,
 )
 def gammaln(x: Number) -> Number:
-    """Of negative numbers by reflection, with an error that is small beside 1."""
+    """Return the logarithm; for negative numbers by reflection, with an error that is small relative to 1."""
     negative = x < 0.0
     # Beyond the limit Stirling's formula would overflow, and the other term is infinite: all numbers are integers.
     value = gammaln_of_positive(negative.where(at_most(1.0 - x, 2.0 ** format_of(x).digits), x))
@@ -215,7 +218,7 @@ def gammaln(x: Number) -> Number:
 
 
 def digamma_of_positive(x: Number) -> Number:
-    """One division: what the polynomial gives is the product of digamma and its argument."""
+    """Return the function with one division: the polynomial gives the product of digamma and its argument."""
     steps = steps_of(x)
     stepped = x + steps.total
     root, error = coefficients_of(DIGAMMA_ROOT, x)
@@ -240,7 +243,7 @@ def digamma_of_positive(x: Number) -> Number:
     room=3,
 )
 def digamma(x: Number) -> Number:
-    """Of negative numbers by reflection, with an error that is small beside 1."""
+    """Return the function; for negative numbers by reflection, with an error that is small relative to 1."""
     negative, turns = x < 0.0, from_nearest_integer(x)
     value = digamma_of_positive(negative.where(1.0 - x, x))
     reflected = turns.equals(0.0).where(NAN, fma(cotangent_of_turns(turns), -math.pi, value))

@@ -27,7 +27,8 @@ INFINITY, NAN = math.inf, math.nan
 
 
 def halves(x: Number) -> tuple[Number, Number, Number, Number]:
-    """Half of `sinh` and `cosh` of the part in log(2) of an ``x >= 0``, and `sinh` and `cosh - 1` of the rest."""
+    """Return half of `sinh` and `cosh` of the part in log(2) of an ``x >= 0``, and `sinh` and `cosh - 1` of the
+    rest."""
     rest, count = reduce_by_log_2(at_most(x, by_format(x, 710.6, 89.5)))
     square = rest * rest
     sinh_of_rest = fma(square * rest, polynomial(square, coefficients_of(SINH, x)), rest)
@@ -54,9 +55,11 @@ def cosh(x: Number) -> Number:
 
 @math_function(libm.tanh, lambda mp, x: mp.tanh(x), domain=[(-20.0, 20.0)], near=(0.0,), ulp=2.5)
 def tanh(x: Number) -> Number:
-    """By the exponential that falls: quotients of numbers below 1 and 2 have the smaller rounding errors.
+    """Return the function by the exponential that falls: quotients of numbers below 1 and 2 have the smaller rounding
+    errors.
 
-    The less it is, the less it counts: where multiples of log(2) are large, their error does not matter.
+    The smaller the exponential is, the less it counts: where multiples of log(2) are large, their error does not
+    matter.
     """
     bounded = at_least(-absolute(x + x), by_format(x, -44.0, -20.0))
     n, power = round_to_power(bounded, constant_of(LOG2_E, x))

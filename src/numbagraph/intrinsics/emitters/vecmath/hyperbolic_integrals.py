@@ -14,15 +14,17 @@ from numbagraph.intrinsics.emitters.vecmath.piecewise_polynomials import piecewi
 from numbagraph.intrinsics.emitters.vecmath.tables.hyperbolic_integrals import CHI, EULER, SHI
 
 LIMITS = 3.0, 8.0, 20.0
-"""Where there is another polynomial: up to the first one of the square, then of the inverse, beside the exponential."""
+"""The limits of the polynomials: up to the first one it is one of the square, then of the inverse, times the
+exponential."""
 LARGEST = 760.0
-"""Where exponentials are infinite."""
+"""The number from which on exponentials are infinite."""
 ROOT = 0.523822571389864
-"""Of the integral of the hyperbolic cosine."""
+"""The root of the integral of the hyperbolic cosine."""
 
 
 def parts_of(size: Number, table: dict[str, tuple[float, ...]], at_0: float) -> tuple[Number, Number, Number]:
-    """Whether a number is beyond the first limit, the polynomial of its square, and the integral of a large number."""
+    """Return whether a number is beyond the first limit, the polynomial of its square, and the integral of a large
+    number."""
     square = size * size
     bounded = at_most(size, LARGEST)
     inverse = 1.0 / bounded
@@ -67,7 +69,7 @@ def shi(x: Number) -> Number:
 )
 @wide
 def chi(x: Number) -> Number:
-    """Near its root, the error is small beside 1."""
+    """Return the integral. Near its root, the error is small relative to 1."""
     size = absolute(x)
     large, around_0, value = parts_of(size, CHI, constant_of(EULER, size))
     return large.where(value, log.of(size) + around_0)

@@ -20,7 +20,8 @@ _round = lifted(intrinsic("rint"))
 
 
 class Reduced:
-    """An angle from -pi/2 to pi/2, by its sine and cosine, and how many times pi it was more. [19.2.10]"""
+    """An angle from -pi/2 to pi/2, by its sine and cosine, and the number of half turns by which it was more.
+    [19.2.10]"""
 
     def __init__(self, phi: Number, m: Number) -> None:
         self.turns = _round(phi * (1 / math.pi))
@@ -35,19 +36,20 @@ class Reduced:
         """``1 - m * sin(phi)**2``, of terms that are positive"""
 
     def with_turns(self, value: Number, whole: Number) -> Number:
-        """The integral of an angle with so many times pi more, of which each adds twice the complete integral."""
+        """Return the integral of the whole angle, given that of the reduced one: each half turn adds twice the complete
+        integral."""
         return self.turns.equals(0.0).where(value, fma(self.turns + self.turns, whole, value))
 
 
 def with_limits(value: Number, phi: Number, m: Number, least: Number) -> Number:
-    """The integral, at infinite operands, too; ``least`` is what it is where the parameter is the least one."""
+    """Return the integral, at infinite operands, too; ``least`` is its value where the parameter is minus infinity."""
     infinite, lowest = absolute(phi).equals(INFINITY), m.equals(-INFINITY)
     value = infinite.where(phi, lowest.where(least, value))
     return ((m <= 1.0) & ~phi.is_nan()).where(value, NAN)
 
 
 def exact(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where it is real."""
+    """Return mpmath's function where it is real, else NaN."""
     return lambda mp, phi, m: function(mp, phi, m) if m <= 1 else mp.nan
 
 
@@ -62,7 +64,7 @@ def exact(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @wide
 def ellipkinc(phi: Number, m: Number) -> Number:
-    """[19.25.5]"""
+    """Return the integral of the first kind. [19.25.5]"""
     angle = Reduced(phi, m)
     near = duplicated(angle.square, angle.delta, m.constant(1.0))
     value = angle.with_turns(angle.sine * first_kind(*near[:3]), ellipk_of_rest(angle.rest))
@@ -82,7 +84,8 @@ def ellipkinc(phi: Number, m: Number) -> Number:
 )
 @wide
 def ellipeinc(phi: Number, m: Number) -> Number:
-    """Of terms of one sign, which are others for positive parameters. [19.25.9], [19.25.10]"""
+    """Return the integral of the second kind, by terms of one sign, which are others for positive parameters.
+    [19.25.9], [19.25.10]"""
     angle, positive = Reduced(phi, m), m > 0.0
     other, last = positive.where(m.constant(1.0), angle.delta), positive.where(angle.delta, 1.0)
     *near, total, weight = duplicated(angle.square, other, last)

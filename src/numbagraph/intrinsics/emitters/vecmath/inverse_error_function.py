@@ -14,14 +14,14 @@ from numbagraph.intrinsics.emitters.vecmath.tables.inverse_error_function import
 
 INFINITY = math.inf
 MIDDLE = 2.5, 1.25
-"""Where, in float64 and float32, the variable of the polynomial for tails is zero.
+"""The zero, in float64 and float32, of the variable of the polynomial for tails.
 
 The smaller it is, the less its rounding error counts where tails begin, and the longer is the polynomial.
 """
 
 
 def log_of(x: Number) -> tuple[Number, Number]:
-    """The logarithm, and most of its error."""
+    """Return the logarithm, and most of its error."""
     log_2, log_2_rest = coefficients_of(LOG_2_PARTS, x)
     fraction, exponent = split_any(x)
     rest = fma(exponent, log_2_rest, log1p_of_rest(fraction - 1.0))
@@ -30,15 +30,16 @@ def log_of(x: Number) -> tuple[Number, Number]:
 
 
 def inverse(x: Number, tail: Number, factor: float = 1.0) -> Number:
-    """``y * sqrt(factor)`` for the y for which ``erf(y) = x`` and ``erfc(abs(y)) = tail``.
+    """Return ``y * sqrt(factor)`` for the y for which ``erf(y) = x`` and ``erfc(abs(y)) = tail``.
 
-    Either is exact: x up to 1/2, or the tail. Twofold and half a number, too, so the factor is a power of two.
+    Either is exact: x up to 1/2, or the tail. Twice and half a number are exact, too, so the factor is a power of two.
     """
     return inverse_by_log(x, tail, *log_of(tail), factor)
 
 
 def inverse_by_log(x: Number, tail: Number, log: Number, error: Number, factor: float) -> Number:
-    """The same, with the tail's logarithm as a sum. The tail itself does not count where it is small."""
+    """Return the value of `inverse`, given the tail's logarithm as a sum. The tail itself does not count where it is
+    small."""
     root_of_factor = math.sqrt(factor)
     lowest, *higher = (root_of_factor * each for each in coefficients_of(ERFINV, x))
     slope = float(x.dtype.type(lowest))
@@ -53,7 +54,8 @@ def inverse_by_log(x: Number, tail: Number, log: Number, error: Number, factor: 
 
 
 def exact_erfcinv(mp: Any, x: Any) -> Any:
-    """Of small numbers by Newton's method on the logarithm, since they would be lost beside 1."""
+    """Return the inverse with mpmath; for small numbers by Newton's method on the logarithm, since they would be lost
+    beside 1."""
     if x > 1:
         return -exact_erfcinv(mp, 2 - x)
     if x <= 0 or x > 0.1:

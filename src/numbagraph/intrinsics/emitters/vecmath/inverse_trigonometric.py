@@ -20,7 +20,8 @@ INFINITY = math.inf
 
 
 def arcsine_of_half(x: Number) -> tuple[Number, Number]:
-    """The arcsine of the size of x up to 1/2; beyond, that of ``sqrt((1 - abs(x)) / 2)``; and whether it is beyond.
+    """Return the arcsine of the size of x up to 1/2; beyond, that of ``sqrt((1 - abs(x)) / 2)``; and whether it is
+    beyond.
 
     The arccosine of a number beyond 1/2 is twice the latter.
     """
@@ -45,7 +46,7 @@ def arccos(x: Number) -> Number:
 
 
 def arctangent_of_ratio(smaller: Number, larger: Number) -> Number:
-    """The arctangent of a quotient up to 1; that of equal numbers is right whatever they are."""
+    """Return the arctangent of a quotient up to 1; that of equal numbers is right whatever they are."""
     difference = smaller - larger
     # tan(pi / 8) is sqrt(2) - 1. So written, it is true of infinity by infinity, and not of zero by zero.
     upper = ~(difference <= smaller * -math.sqrt(2))

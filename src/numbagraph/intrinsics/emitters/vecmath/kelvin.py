@@ -2,8 +2,8 @@
 ``z = x * exp(1j * pi / 4)``.
 
 Those of the first kind are polynomials up to 8, those of the second kind polynomials and a logarithm up to 1. Beyond,
-they are ``exp(z)`` and ``exp(-z)`` times factors that vary slowly. To what grows, the first kind adds ``1j / pi`` times
-the second one, which counts up to 26. Numbers in brackets are those of the DLMF.
+they are ``exp(z)`` and ``exp(-z)`` times factors that vary slowly. To the growing term, the first kind adds ``1j / pi``
+times the second one, which counts up to 26. Numbers in brackets are those of the DLMF.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from numbagraph.intrinsics.emitters.vecmath.tables.trigonometric import PI
 from numbagraph.intrinsics.emitters.vecmath.trigonometric import less_multiple, sine_of_rest, with_sign_of_parity
 
 FIRST_TAIL, SECOND_TAIL = 8.0, 1.0
-"""From where on the functions of the first and of the second kind are exponentials times sines."""
+"""The numbers from which on the functions of the first and of the second kind are exponentials times sines."""
 FIRST_MIDDLE, SECOND_MIDDLE = 1 / 18, 1 / 4
-"""Where the variables of their polynomials are zero there."""
+"""The zeros of the variables of their polynomials there."""
 ROOT, ROOT_REST = 0.7071067811865476, -4.833646656726457e-17
 """The root of 1/2 in two parts."""
 FARTHEST = 2.0**27
-"""Beyond, signs of infinities and zeros are those of this number."""
+"""The number beyond which signs of infinities and zeros are those of this number."""
 TERMS = 5
-"""How many of a polynomial's coefficients count up to `SECOND_TAIL`."""
+"""The number of a polynomial's coefficients that count up to `SECOND_TAIL`."""
 FAR = 100
-"""Where the asymptotic series has all digits that mpmath is asked for."""
+"""The number from which on the asymptotic series has all digits of mpmath's precision."""
 
 Pair = tuple[Number, Number]
 
 
 class Turn(NamedTuple):
-    """What the functions of a number beyond the tails are made of."""
+    """The parts of the functions of a number beyond the tails."""
 
     size: Number
-    """The real and the imaginary part of z, and what these are rounded by."""
+    """The real and the imaginary part of z; `rest` is its rounding error."""
     rest: Number
     sine: Number
     cosine: Number
@@ -61,20 +61,20 @@ class Turn(NamedTuple):
     """``1 / (x + 1)``."""
 
     def times_exp(self, factor: Number, sign: float) -> Number:
-        """``factor * exp(sign * size) / sqrt(x + 1)``."""
+        """Return ``factor * exp(sign * size) / sqrt(x + 1)``."""
         factor = factor * sqrt(self.inverse)
         return times_exp(fma(factor, self.rest * sign, factor), self.size * sign)
 
 
 def turn(x: Number) -> Turn:
-    """Of infinity all is NaN, as SciPy's functions are."""
+    """Return the parts for a number. For infinity all are NaN, as SciPy's functions are."""
     known = x.equals(math.inf).where(math.nan, x)
     inside, magic, pi = at_most(known, FARTHEST), format_of(x).magic, coefficients_of(PI, x)
     size, error = two_product(inside, x.constant(ROOT))
     rest = fma(inside, ROOT_REST, error)
 
     def sine(shifted: Number, ahead: float) -> Number:
-        """Of what is ahead of the size by that many half turns."""
+        """Return the sine of an angle that is ahead of the size by so many half turns."""
         left, less = less_multiple(size, (shifted - magic) - ahead, pi)
         angle, more = fast_two_sum(left, rest - less)
         return with_sign_of_parity(sine_of_rest(angle, -more), shifted.bits)
@@ -89,7 +89,7 @@ def slow(name: str, order: int, t: Number) -> Pair:
 
 
 def rising(x: Number, order: int) -> Pair:
-    """The function of the first kind, or its derivative, beyond `FIRST_TAIL`. [10.67.3, 10.67.5]"""
+    """Return the function of the first kind, or its derivative, beyond `FIRST_TAIL`. [10.67.3, 10.67.5]"""
     z = turn(x)
     t, falling = z.inverse - FIRST_MIDDLE, exp.of(-z.size)
     share = falling * falling * (1 / math.pi)
@@ -104,7 +104,7 @@ def rising(x: Number, order: int) -> Pair:
 
 
 def falling(x: Number, order: int) -> Pair:
-    """The function of the second kind, or its derivative, beyond `SECOND_TAIL`. [10.67.1]"""
+    """Return the function of the second kind, or its derivative, beyond `SECOND_TAIL`. [10.67.1]"""
     z = turn(x)
     real, imag = slow("FALLING", order, z.inverse - SECOND_MIDDLE)
     return (
@@ -114,8 +114,8 @@ def falling(x: Number, order: int) -> Pair:
 
 
 def near_first(x: Number, name: str, count: int | None = None) -> Number:
-    """A function up to `FIRST_TAIL`, or by the first ``count`` coefficients up to `SECOND_TAIL`; a derivative per
-    number."""
+    """Return a function up to `FIRST_TAIL`, or by the first ``count`` coefficients up to `SECOND_TAIL`; a derivative
+    per number."""
     square = x * x
     q = square * square
     per_power = polynomial(q, coefficients_of(getattr(tables, name), x)[:count])
@@ -125,13 +125,13 @@ def near_first(x: Number, name: str, count: int | None = None) -> Number:
 
 
 def near_second(x: Number, name: str, of_first: str) -> Number:
-    """A function up to `SECOND_TAIL`; a derivative without the pole and per number."""
+    """Return a function up to `SECOND_TAIL`; a derivative without the pole and per number."""
     logarithm = log.of(x if name == "KER" else x.equals(0.0).where(1.0, x))
     return fma(-logarithm, near_first(x, of_first, TERMS), polynomial(x * x, coefficients_of(getattr(tables, name), x)))
 
 
 def exact_near(mp: Any, x: Any) -> tuple[Any, ...]:
-    """Both functions, and their derivatives, by the series around 0. [10.65.1 to 10.65.5]"""
+    """Return both functions, and their derivatives, by the series around 0. [10.65.1 to 10.65.5]"""
     if not x:
         return mp.mpc(1), mp.mpc(0), mp.mpc(mp.inf, -mp.pi / 4), mp.mpc(-mp.inf, 0)
     with mp.workprec(mp.mp.prec + 3 * FAR):
@@ -154,7 +154,7 @@ def exact_near(mp: Any, x: Any) -> tuple[Any, ...]:
 
 
 def exact_far(mp: Any, x: Any) -> tuple[Any, ...]:
-    """The same by the asymptotic series."""
+    """Return both functions, and their derivatives, by the asymptotic series."""
     turned = mp.expjpi(mp.mpf(1) / 4)
     z = x * turned
 
@@ -172,8 +172,8 @@ def exact_far(mp: Any, x: Any) -> tuple[Any, ...]:
 
 
 def exact(place: int, part: str, parity: int) -> Callable[[Any, Any], Any]:
-    """One of the results of `exact_near`. ``parity`` is the factor of negative numbers; those of the second kind, of
-    which it is 0, are NaN there."""
+    """Return a function for one of the results of `exact_near` and `exact_far`. ``parity`` is the factor for negative
+    numbers; functions of the second kind, for which it is 0, are NaN there."""
 
     def function(mp: Any, x: Any) -> Any:
         if x < 0 and not parity:
@@ -186,7 +186,7 @@ def exact(place: int, part: str, parity: int) -> Callable[[Any, Any], Any]:
 
 
 def size_from(start: float, growing: int) -> Callable[[Any], Any]:
-    """What errors count beside: from some number on, the size of the complex function."""
+    """Return a function for the size that errors are relative to: from some number on, that of the complex function."""
 
     def size(x: Any) -> Any:
         inside = np.clip(np.abs(x), start, 1000.0)
@@ -234,7 +234,7 @@ def first(x: Number, name: str, part: int) -> Number:
 
 
 def first_slope(x: Number, name: str, part: int) -> Number:
-    """An odd function. Of -0.0 it is 0.0, as SciPy's."""
+    """Return an odd function. For -0.0 it is 0.0, as SciPy's."""
     size = absolute(x)
     far = (rising(size, 1)[part].bits ^ (x.bits & format_of(x).sign)).number
     return (size > FIRST_TAIL).where(far, fma(near_first(x, name), x, 0.0))

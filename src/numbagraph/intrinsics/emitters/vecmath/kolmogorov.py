@@ -11,7 +11,7 @@ from numbagraph.intrinsics.emitters.vecmath.declare import at_least, at_most, ma
 from numbagraph.intrinsics.emitters.vecmath.double_double import exp_of_sum
 
 MIDDLE = 0.82
-"""Where the function goes from the one series to the other, which Jacobi's identity turns into each other."""
+"""The number at which the function goes from one series to the other; Jacobi's identity turns them into each other."""
 
 
 def exact_kolmogorov(mp: Any, x: Any) -> Any:
@@ -26,7 +26,7 @@ def exact_kolmogorov(mp: Any, x: Any) -> Any:
 @math_function(libm.scipy("kolmogorov"), exact_kolmogorov, domain=[(0.0, 19.0)], near=(0.04, MIDDLE), ulp=4.0, room=2)
 @wide
 def kolmogorov(x: Number) -> Number:
-    """``1 - w * (u + u**9)``, or ``2 * (v - v**4 + v**9 - v**16 + v**25)``: one exponential gives u or v."""
+    """Return ``1 - w * (u + u**9)``, or ``2 * (v - v**4 + v**9 - v**16 + v**25)``: one exponential gives u or v."""
     positive = at_most(at_least(x, 0.04), 40.0)
     low, inverse = positive < MIDDLE, 1.0 / positive
     square, error = two_product(positive, positive)

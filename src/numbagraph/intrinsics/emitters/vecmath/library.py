@@ -11,11 +11,11 @@ from numbagraph.intrinsics.emitters.vecmath.calls import MATH, VECTOR, lanes
 from numbagraph.intrinsics.emitters.vecmath.declare import MathFunction, functions
 
 WHOLE = 2**31
-"""More functions than a formula has."""
+"""A number of functions that no formula reaches: there is room for all inline."""
 
 
 def parse(symbol: str) -> tuple[MathFunction, np.dtype]:
-    """The function and the dtype that a symbol of the library names."""
+    """Return the function and the dtype that a symbol of the library names."""
     name, dtype = symbol.removeprefix(MATH).removesuffix(VECTOR).rsplit(".", 1)
     if name not in functions:
         with importing:
@@ -24,7 +24,7 @@ def parse(symbol: str) -> tuple[MathFunction, np.dtype]:
 
 
 def define(module: ir.Module, symbol: str) -> ir.Function:
-    """Give a symbol of the library, which may be declared already, its code."""
+    """Define a symbol of the library, which may be declared already."""
     function, dtype = parse(symbol)
     element = llvm_type(dtype)
     type_ = ir.VectorType(element, lanes(dtype.itemsize)) if symbol.endswith(VECTOR) else element
@@ -42,7 +42,7 @@ def define(module: ir.Module, symbol: str) -> ir.Function:
 
 
 def define_all(module: ir.Module) -> None:
-    """Give all functions of the library that a module declares their code."""
+    """Define all functions of the library that a module declares."""
     for name, declared in list(module.globals.items()):
         if name.startswith(MATH) and isinstance(declared, ir.Function) and declared.is_declaration:
             define(module, name).linkage = "internal"
@@ -51,7 +51,7 @@ def define_all(module: ir.Module) -> None:
 def each_lane(
     builder: ir.IRBuilder, function: MathFunction, dtype: np.dtype, vectors: tuple[ir.Value, ...]
 ) -> ir.Value:
-    """A loop over the lanes, which LLVM makes into straight code: the formulas are written for one element."""
+    """Emit a loop over the lanes, which LLVM makes into straight code: the formulas are written for one element."""
     width, element = lanes(dtype.itemsize), llvm_type(dtype)
     slots = [builder.alloca(each.type) for each in (*vectors, vectors[0])]
     for slot, each in zip(slots, vectors, strict=False):

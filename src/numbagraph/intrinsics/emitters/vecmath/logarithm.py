@@ -21,31 +21,31 @@ INFINITY, NAN = math.inf, math.nan
 
 
 def above_least(x: Number) -> Bits:
-    """Bits in which the exponent of ``x`` stands as it is, signed, when ``x`` is scaled to lie around 1."""
+    """Return bits in which the exponent of ``x`` stands as it is, signed, when ``x`` is scaled to lie around 1."""
     return x.bits - least_of(x)
 
 
 def least_of(x: Number) -> int:
-    """The bits of sqrt(1/2), from which on numbers count as being around 1, up to sqrt(2)."""
+    """Return the bits of sqrt(1/2), from which on numbers count as being around 1, up to sqrt(2)."""
     return int(np.asarray(math.sqrt(0.5), x.dtype).view(f"i{x.dtype.itemsize}"))
 
 
 def split(x: Number) -> tuple[Number, Number]:
-    """The m around 1 and the integer k for which ``x = m * 2**k``, of a positive x that is a normal number."""
+    """Return the m around 1 and the integer k for which ``x = m * 2**k``, for a positive normal number x."""
     digits, above = format_of(x).digits, above_least(x)
     fraction = (above & ((1 << digits) - 1)) + least_of(x)
     return fraction.number, above.signed_shift(digits).converted()
 
 
 def inverse_power(above: Bits) -> tuple[Number, Number]:
-    """``2**-k`` and k, for the exponent k that stands in bits as `above_least` gives them."""
+    """Return ``2**-k`` and k, for the exponent k that stands in bits as `above_least` gives them."""
     layout = format_of(above)
     one = above.constant(layout.bias << layout.digits)
     return (one - (above & -layout.one_exponent)).number, above.signed_shift(layout.digits).converted()
 
 
 def log1p_of_rest(rest: Number) -> Number:
-    """``log(1 + rest)`` for a sum around 1."""
+    """Return ``log(1 + rest)`` for a sum around 1."""
     # log((1 + s) / (1 - s)) = 2 * (s + s**3 / 3 + ...), of which 2 * s is written as rest - s * rest
     ratio = rest / (rest + 2.0)
     square = ratio * ratio
@@ -53,7 +53,7 @@ def log1p_of_rest(rest: Number) -> Number:
 
 
 def split_any(x: Number) -> tuple[Number, Number]:
-    """As `split`, of any number. Where the logarithm is infinite or NaN, so is k."""
+    """Return m and k as `split` does, for any number. Where the logarithm is infinite or NaN, so is k."""
     layout = format_of(x)
     power = layout.digits + 2
     unusual = (x.bits - layout.one_exponent).from_(layout.infinity - layout.one_exponent)
@@ -83,7 +83,7 @@ def log10(x: Number) -> Number:
 
 
 def log1p_of(x: Number, high: Number, power: int) -> Number:
-    """``log(1 + x)`` of a positive x, or of one from -1 on, plus ``power * log(2)`` where ``high`` holds.
+    """Return ``log(1 + x)`` of a positive x, or of one from -1 on, plus ``power * log(2)`` where ``high`` holds.
 
     An x that is so large that ``2**-k`` is not a normal number is for the caller to scale down.
     """
@@ -101,25 +101,25 @@ def log1p(x: Number) -> Number:
 
 
 def unit_parts(x: Number) -> tuple[Number, Number]:
-    """The rest in ``1 + x = (1 + rest) * 2**high``, of a number from 0 to 1, and the truth value ``high``."""
+    """Return the rest in ``1 + x = (1 + rest) * 2**high``, for a number from 0 to 1, and the truth value ``high``."""
     high = x > math.sqrt(2) - 1
     return high.where(fma(x, 0.5, -0.5), x), high
 
 
 def log1p_of_unit(x: Number) -> Number:
-    """``log(1 + x)`` of a number from 0 to 1."""
+    """Return ``log(1 + x)`` of a number from 0 to 1."""
     rest, high = unit_parts(x)
     result = log1p_of_rest(rest)
     return high.where(result + constant_of(LOG_2, x), result)
 
 
 def above_least_ratio(x: Number, y: Number) -> Bits:
-    """The same of about ``x / y``."""
+    """Return the bits of `above_least` for about ``x / y``."""
     return x.bits - y.bits + (format_of(x).one_exponent >> 1)
 
 
 def twice_arctanh(numerator: Number, denominator: Number, exponent: Number, factor: float) -> Number:
-    """``factor * (log((1 + s) / (1 - s)) + exponent * log(2))`` of a quotient s."""
+    """Return ``factor * (log((1 + s) / (1 - s)) + exponent * log(2))`` for a quotient s."""
     ratio = numerator / denominator
     square = ratio * ratio
     series = polynomial(square, [factor * each for each in coefficients_of(LOG_OF_RATIO, ratio)])

@@ -1,4 +1,4 @@
-"""Functions of statistics that are made of an exponential and a logarithm."""
+"""Functions of statistics that are written with an exponential and a logarithm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INFINITY, NAN = math.inf, math.nan
 
 @math_function(without_fma.expit, lambda mp, x: 1 / (1 + mp.exp(-x)), domain=[(-746.0, 50.0)], near=(0.0,), ulp=2.5)
 def expit(x: Number) -> Number:
-    """Zero as soon as ``exp(-x)`` is infinite, as SciPy has it."""
+    """Return the logistic function; as SciPy's, it is zero as soon as ``exp(-x)`` is infinite."""
     tail = exp_of(-absolute(x))  # the exponential of `log_expit`, which is often wanted beside it
     result = (x < 0.0).where(tail, 1.0) / (tail + 1.0)
     return (x < by_format(x, -709.782712893384, -88.72283)).where(0.0, result)

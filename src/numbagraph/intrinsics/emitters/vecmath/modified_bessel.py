@@ -34,17 +34,18 @@ from numbagraph.intrinsics.emitters.vecmath.tables.modified_bessel import (
 )
 
 FIRST_TAIL, SECOND_TAIL = (8.0, 4.0), 1.0
-"""Where the functions of the first (in float64 and float32) and of the second kind are scaled by exponentials."""
+"""The numbers from which on the functions of the first (in float64 and float32) and of the second kind are scaled by
+exponentials."""
 FIRST_MIDDLE, SECOND_MIDDLE = 1 / 16, 1 / 4
-"""Where the variables of their polynomials are zero there."""
+"""The zeros of the variables of their polynomials there."""
 LEAST = 5e-324
 """The number whose half is zero: with the logarithm of that, SciPy has no finite value of the second kind."""
 FAR = 100
-"""Where the asymptotic series has all digits that mpmath is asked for."""
+"""The number from which on the asymptotic series has all digits of mpmath's precision."""
 
 
 def asymptotic(mp: Any, order: int, x: Any, sign: int) -> Any:
-    """The asymptotic series, which is 1 at infinity."""
+    """Return the asymptotic series, which is 1 at infinity."""
     total, term, k = mp.mpf(1), mp.mpf(1), 1
     while abs(term) > mp.eps:
         term *= sign * mp.mpf(4 * order**2 - (2 * k - 1) ** 2) / (8 * k * x)
@@ -65,7 +66,8 @@ def exact_first(order: int, *, scaled: bool) -> Callable[[Any, Any], Any]:
 
 
 def exact_near(mp: Any, order: int, x: Any) -> Any:
-    """A function of the second kind up to `FAR`, by the series around 0 and the Wronskian: mpmath's takes long."""
+    """Return a function of the second kind up to `FAR`, by the series around 0 and the Wronskian: mpmath's takes
+    long."""
     with mp.workprec(mp.mp.prec + 3 * FAR):
         first, total, term, harmonic, k = mp.besseli(0, x), mp.mpf(0), mp.mpf(1), mp.mpf(0), 1
         while term * k > mp.eps * total:
@@ -110,7 +112,8 @@ def second_kind(order: int, *, scaled: bool) -> Callable[[Callable[[Number], Num
 
 
 def times_exp(factor: Number, x: Number) -> Number:
-    """``factor * exp(x)``, rounded to denormals but once, and beyond where the exponential alone overflows."""
+    """Return ``factor * exp(x)``, with a single rounding to denormals, and also where the exponential alone
+    overflows."""
     bounded = at_least(at_most(x, by_format(x, 1070.0, 136.0)), by_format(x, -750.0, -110.0))
     less_1, count = expm1_of(bounded)
     return scale(fma(less_1, factor, factor), count)
@@ -120,11 +123,11 @@ class FirstKind(NamedTuple):
     """A function of the first kind of a number's size."""
 
     tail: Number
-    """Whether to take the third of these, or the second."""
+    """Whether to take `far`, rather than `near`."""
     near: Number
-    """As it is, up to `FIRST_TAIL`; per the number, if the order is 1."""
+    """The function up to `FIRST_TAIL`; per the number, if the order is 1."""
     far: Number
-    """Scaled, beyond; and without the square root of the number."""
+    """The scaled function beyond `FIRST_TAIL`, without the square root of the number."""
 
 
 def of_first_kind(size: Number, near: dict[str, Any], tail: dict[str, Any]) -> FirstKind:
@@ -136,7 +139,7 @@ def of_first_kind(size: Number, near: dict[str, Any], tail: dict[str, Any]) -> F
 
 
 def growing(size: Number, far: Number) -> Number:
-    """A function of the first kind beyond `FIRST_TAIL`. Of infinity it is NaN, as SciPy's."""
+    """Return a function of the first kind beyond `FIRST_TAIL`. For infinity it is NaN, as SciPy's."""
     return times_exp(far * (sqrt(size) / size), size)
 
 
@@ -156,7 +159,7 @@ def i0e(x: Number) -> Number:
 
 @first_kind(1, scaled=False)
 def i1(x: Number) -> Number:
-    """Of -0.0 it is 0.0, as SciPy's."""
+    """Return the function of the order 1. For -0.0 it is 0.0, as SciPy's."""
     size = absolute(x)
     tail, near, far = of_first_kind(size, I1, I1_TAIL)
     return tail.where(copysign(growing(size, far), x), fma(near, x, 0.0))
@@ -171,7 +174,7 @@ def i1e(x: Number) -> Number:
 
 
 def near_pole_0(x: Number) -> Number:
-    """`k0` up to `SECOND_TAIL`: a sum of positive numbers. Of `LEAST`, SciPy's is infinite."""
+    """Return `k0` up to `SECOND_TAIL`: a sum of positive numbers. For `LEAST`, SciPy's is infinite."""
     square = x * x
     logarithm = log.of(x.equals(by_format(x, LEAST, 0.0)).where(0.0, x))
     first, rest = (polynomial(square, coefficients_of(each, x)) for each in (I0_SHORT, K0))
@@ -179,7 +182,7 @@ def near_pole_0(x: Number) -> Number:
 
 
 def near_pole_1(x: Number) -> Number:
-    """`k1` up to `SECOND_TAIL`. Of `LEAST`, SciPy's is NaN."""
+    """Return `k1` up to `SECOND_TAIL`. For `LEAST`, SciPy's is NaN."""
     square = x * x
     first, rest = (polynomial(square, coefficients_of(each, x)) for each in (I1_SHORT, K1))
     known = x.equals(by_format(x, LEAST, 0.0)).where(math.nan, x)
@@ -188,7 +191,7 @@ def near_pole_1(x: Number) -> Number:
 
 
 def falling(x: Number, tail: dict[str, Any]) -> Number:
-    """A function of the second kind, scaled, from `SECOND_TAIL` on."""
+    """Return a function of the second kind, scaled, from `SECOND_TAIL` on."""
     inverse = 1.0 / (x + 1.0)
     return polynomial(inverse - SECOND_MIDDLE, coefficients_of(tail, x)) * sqrt(inverse)
 

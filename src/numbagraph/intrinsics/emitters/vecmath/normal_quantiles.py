@@ -1,4 +1,4 @@
-"""The quantile of the normal distribution whose probability has a logarithm."""
+"""The quantile of the normal distribution, for the logarithm of a probability."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numbagraph.intrinsics.emitters.vecmath.inverse_error_function import invers
 from numbagraph.intrinsics.emitters.vecmath.logarithm import log
 
 LOG_2_REST = 2.3190468138462996e-17
-"""By how much log(2) is larger than the nearest number."""
+"""The difference of log(2) and the nearest number."""
 ASYMPTOTIC = 2.0, -5.0, 74 / 3, -353 / 2
-"""Of the logarithm of Mills' ratio, the coefficients of the inverses of the square."""
+"""The coefficients, for powers of the inverse square, of the logarithm of Mills' ratio."""
 LEAST = -740.0
-"""Up to here the polynomial for tails is right: their least number has a logarithm of -744."""
+"""The logarithm from which on the polynomial for tails is right: the least number of these has a logarithm of -744."""
 
 
 def exact_ndtri_exp(mp: Any, y: Any) -> Any:
-    """By Newton's method on the logarithm."""
+    """Return the quantile with mpmath, by Newton's method on the logarithm."""
     x = -mp.sqrt(-2 * y) if y < -1 else mp.sqrt(2) * mp.erfinv(2 * mp.exp(y) - 1)
     for _ in range(30):
         tail = mp.erfc(-x / mp.sqrt(2)) / 2
@@ -30,7 +30,7 @@ def exact_ndtri_exp(mp: Any, y: Any) -> Any:
 
 
 def deep(y: Number) -> Number:
-    """Where the probability is no number: the square s of the quantile is the root of ``s + log(s) + c(s) = t``.
+    """Return the quantile where the probability underflows: its square s is the root of ``s + log(s) + c(s) = t``.
 
     One step of Newton's method from three terms of the root. All is divided by 4, so that nothing is too large.
     """
@@ -55,7 +55,7 @@ def deep(y: Number) -> Number:
 )
 @wide
 def ndtri_exp(y: Number) -> Number:
-    """Of a lower tail the logarithm is known. Around 1/2, with an error that is small beside 1."""
+    """Return the quantile. In the lower tail, the logarithm is known; around 1/2, the error is small relative to 1."""
     less_1, left = expm1.of(y), y < -math.log(2)
     tail = left.where(at_least(fma(less_1, 2.0, 2.0), 0.01), less_1 * -2.0)
     high, low = fast_two_sum(y, y.constant(math.log(2)))

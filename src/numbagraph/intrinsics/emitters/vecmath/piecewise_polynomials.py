@@ -1,4 +1,4 @@
-"""Polynomials in pieces: one chain, whose coefficients are chosen by the piece that a number is in."""
+"""Polynomials in pieces: one chain, whose coefficients are chosen by the piece that contains the number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numbagraph.intrinsics.emitters.formula import Number, fma
 
 
 def chosen(x: Number, numbers: Sequence[float], beyond: Sequence[Number]) -> Number:
-    """The first of the numbers, or the one of the last truth value that holds."""
+    """Return the first of the numbers, or the one of the last truth value that holds."""
     found = x.constant(numbers[0])
     for holds, number in zip(beyond, numbers[1:], strict=True):
         found = holds.where(number, found)
@@ -16,7 +16,8 @@ def chosen(x: Number, numbers: Sequence[float], beyond: Sequence[Number]) -> Num
 
 
 def piecewise(x: Number, table: dict[str, tuple[float, ...]], *beyond: Number) -> Number:
-    """The value at ``x`` of the first polynomial of a `Piecewise` table, or of the last one whose truth value holds."""
+    """Return the value at ``x`` of the first polynomial of a `Piecewise` table, or of the last one whose truth value
+    holds."""
     numbers = table["float64"]
     length = len(numbers) // (len(beyond) + 1)
     columns = [chosen(x, numbers[place::length], beyond) for place in range(length)]

@@ -23,7 +23,7 @@ from numbagraph.ir.types import FLOAT32
 INFINITY, NAN = math.inf, math.nan
 
 CBRT_OFFSET = 0.06802
-"""What makes the error of `inverse_cbrt_guess` the same to both sides, a tenth of its cube."""
+"""The offset for which the error of `inverse_cbrt_guess` is equal to both sides, a tenth of its cube."""
 
 _round = lifted(intrinsic("rint"))
 
@@ -32,7 +32,7 @@ _round = lifted(intrinsic("rint"))
     libm.power, lambda mp, x, y: mp.power(x, y), domain=[(0.0, 20.0), (-20.0, 20.0)], ulp=4.0, room=3, serial=True
 )
 def power(x: Number, y: Number) -> Number:
-    """``exp(y * log(x))``, and what the C standard says of negative numbers."""
+    """Return ``exp(y * log(x))``, with the values of the C standard for negative numbers."""
     size = absolute(x)
     log, log_error = log_in_parts(size)
     product, error = two_product(log, y)
@@ -48,7 +48,7 @@ def power(x: Number, y: Number) -> Number:
 
 
 def inverse_cbrt_guess(x: Number) -> Number:
-    """A number near ``x**(-1/3)``: bits, taken as an integer, are almost a logarithm."""
+    """Return a number near ``x**(-1/3)``: bits, taken as an integer, are almost a logarithm."""
     layout = format_of(x)
     shift, unit = layout.width - layout.digits, 2.0**layout.digits
     integer_bits = (
@@ -60,7 +60,8 @@ def inverse_cbrt_guess(x: Number) -> Number:
 
 
 def cbrt_of_normal(x: Number) -> Number:
-    """A guess of the inverse, made better by a polynomial of the guess's error.
+    """Return the cube root of a normal number, by a guess of the inverse, improved by a polynomial of the guess's
+    error.
 
     In single precision that gives the root. In double it gives a better inverse, and Newton's method the root.
     """
@@ -87,7 +88,7 @@ def cbrt(x: Number) -> Number:
 
 @math_function(libm.hypot, lambda mp, x, y: mp.hypot(x, y), domain=[(-20.0, 20.0), (-20.0, 20.0)], ulp=1.5)
 def hypot(x: Number, y: Number) -> Number:
-    """By the sum of the squares, where the larger operand is scaled to lie around 1."""
+    """Return the length by the sum of the squares, where the larger operand is scaled to lie around 1."""
     layout = format_of(x)
     larger, smaller = by_bits(">", absolute(x), absolute(y)), by_bits("<", absolute(x), absolute(y))
     bounded = at_least(at_most(larger, 2.0 ** (layout.bias - 1)), layout.tiny)
@@ -99,5 +100,5 @@ def hypot(x: Number, y: Number) -> Number:
 
 
 def by_bits(predicate: str, x: Number, y: Number) -> Number:
-    """The larger or the smaller of two numbers without a sign, where NaN is larger than infinity."""
+    """Return the larger or the smaller of two numbers without a sign, where NaN is larger than infinity."""
     return x.bits.compare(predicate, y.bits).where(x, y)

@@ -1,4 +1,4 @@
-"""Arguments that are too rare for vector code to spend time on them: a library's function takes them one by one."""
+"""Arguments that are too rare for vector code to handle: a library's function takes them one by one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from numbagraph.intrinsics.emitters.ir import Emit
 from numbagraph.intrinsics.emitters.target import current_target
 
 SHORTEST_VECTOR = 16
-"""Bytes of the vectors of a processor whose vectors may be longer; loops with calls then have short ones."""
+"""The number of bytes of the vectors of a processor whose vectors may be longer; loops with calls then have short
+ones."""
 
 
 def by_call(name: str, function: Emit) -> Emit:
-    """``function`` as one of the module that is not inlined: LLVM's vectoriser replaces calls alone."""
+    """Return ``function`` as one of the module that is not inlined: LLVM's vectoriser replaces calls alone."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         call = emitter.define(name, function, *operands)
@@ -27,7 +28,7 @@ def by_call(name: str, function: Emit) -> Emit:
 
 
 def only_where(rare: Number, function: Emit, x: Number, *others: Number) -> Number:
-    """``function(x, *others)`` where ``rare`` holds, which it does for no x that is zero. To be called first, since a
+    """Return ``function(x, *others)`` where ``rare`` holds, which it does for no x that is zero. Call it first, since a
     call leaves nothing in the vector registers.
 
     It is a call of the library's function, with zero for what is not rare, and ones behind it. LLVM's vectoriser finds
@@ -50,8 +51,8 @@ def only_where(rare: Number, function: Emit, x: Number, *others: Number) -> Numb
 
 
 def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.Function:
-    """``function`` on each number of a vector, or of several, unless all of the first are zero. The result for zeros is
-    zero."""
+    """Define ``function`` for vectors: on each number of a vector, or of several, unless all of the first are zero. The
+    result for zeros is zero."""
     module, type_ = emitter.module, ir.VectorType(function.args[0].type, lanes)
     name = f"{function.name}.rare{lanes}"
     version = module.globals.get(name)

@@ -1,4 +1,4 @@
-"""Differences of exponentials, powers and cosines to 1, and transformations that are made of them."""
+"""Differences of exponentials, powers and cosines to 1, and transformations that are written with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def exact_exprel(mp: Any, x: Any) -> Any:
 @math_function(libm.scipy("exprel"), exact_exprel, domain=[(-40.0, 709.7)], near=(0.0,), everywhere=False, ulp=3.5)
 @wide
 def exprel(x: Number) -> Number:
-    """Infinite as soon as the exponential is, as SciPy has it."""
+    """Return the function; as SciPy's, it is infinite as soon as the exponential is."""
     quotient = expm1.of(x) / x
     return (absolute(x) < 1e-16).where(1.0, (x > 717.0).where(INFINITY, quotient))
 
@@ -78,7 +78,7 @@ def powm1(x: Number, y: Number) -> Number:
 )
 @wide
 def pseudo_huber(delta: Number, r: Number) -> Number:
-    """``delta**2 * (sqrt(1 + v) - 1)`` of the square v of the quotient, without a difference."""
+    """Return ``delta**2 * (sqrt(1 + v) - 1)`` for the square v of the quotient, without a difference."""
     quotient = r / delta
     square = quotient * quotient
     excess = square.equals(INFINITY).where(square, square / (sqrt(square + 1.0) + 1.0))

@@ -1,4 +1,4 @@
-"""Trigonometric functions, reduced by multiples of pi in three parts. Huge arguments are a library's matter."""
+"""Trigonometric functions, reduced by multiples of pi in three parts. Huge arguments are left to a library."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ POLES = 1.0, -FIRST_POLE * 10 / 9, FIRST_POLE**2 / 9
 
 
 def is_huge(x: Number) -> Number:
-    """Whether three parts of pi are not enough, which they are as long as their multiples have some bits to spare."""
+    """Return whether three parts of pi are not enough, which they are as long as their multiples have some bits to
+    spare."""
     return absolute(x) > by_format(x, 2.0**27, 2.0**15)
 
 
 def less_multiple(x: Number, n: Number, parts: tuple[float, ...]) -> tuple[Number, Number]:
-    """``x - n * (first + second + third)`` as a number and what to subtract from it.
+    """Return ``x - n * (first + second + third)`` as a number and what to subtract from it.
 
     Both subtractions of the first two parts have no error, if what is left of x is small.
     """
@@ -41,14 +42,14 @@ def less_multiple(x: Number, n: Number, parts: tuple[float, ...]) -> tuple[Numbe
 
 
 def sine_of_rest(rest: Number, error: Number) -> Number:
-    """``sin(rest - error)``; of -0.0 that."""
+    """Return ``sin(rest - error)``; for -0.0 that is -0.0."""
     square = rest * rest
     cubic = polynomial(square, coefficients_of(SINE, rest))
     return rest - fma(square * rest, cubic, error * fma(square, -0.5, 1.0))
 
 
 def with_sign_of_parity(x: Number, count: Bits) -> Number:
-    """``-x`` if the lowest bit of ``count`` is set."""
+    """Return ``-x`` if the lowest bit of ``count`` is set, else ``x``."""
     return (x.bits ^ (count << (8 * x.dtype.itemsize - 1))).number
 
 
@@ -77,7 +78,7 @@ def sin(x: Number) -> Number:
     serial=True,
 )
 def cos(x: Number) -> Number:
-    """The sine of what is left to an odd multiple of pi / 2."""
+    """Return the cosine as the sine of the rest to an odd multiple of pi / 2."""
     huge = is_huge(x)
     of_huge = only_where(huge, libm.cos, x)
     magic = format_of(x).magic
@@ -88,7 +89,7 @@ def cos(x: Number) -> Number:
 
 
 def quotient_of_rest(rest: Number, error: Number) -> tuple[Number, Number]:
-    """The tangent of ``rest - error`` as a numerator and a denominator.
+    """Return the tangent of ``rest - error`` as a numerator and a denominator.
 
     A denominator that is zero at the nearest poles leaves a short polynomial for the numerator.
     """
@@ -100,7 +101,7 @@ def quotient_of_rest(rest: Number, error: Number) -> tuple[Number, Number]:
 
 @math_function(libm.tan, lambda mp, x: mp.tan(x), domain=[(-20.0, 20.0)], near=tuple(math.pi / 2 * n for n in range(9)))
 def tan(x: Number) -> Number:
-    """By a quotient, upside down where x is closer to an odd multiple of pi / 2."""
+    """Return the tangent by a quotient, inverted where x is closer to an odd multiple of pi / 2."""
     huge = is_huge(x)
     of_huge = only_where(huge, libm.tan, x)
     magic = format_of(x).magic

@@ -1,4 +1,4 @@
-"""What stands for formulas that libm has no function for, on machines without FMA: others, of libm's functions."""
+"""Fallbacks on machines without FMA, written in libm's functions, for formulas that libm has no function for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def expit(x: Number) -> Number:
 
 @formula
 def logit(x: Number) -> Number:
-    """By the logarithm of the odds where they are small, by that of the odds less one elsewhere, so near 1/2 too."""
+    """Return the function by the logarithm of the odds where they are small, elsewhere by `log1p` of the odds less 1,
+    which is right near 1/2, too."""
     return (x < 0.25).where(_log(x / (1.0 - x)), _log1p((2.0 * x - 1.0) / (1.0 - x)))
 
 
@@ -41,7 +42,7 @@ def log1mexp(x: Number) -> Number:
 
 
 def _log_of_sum(x: Number, y: Number, exp: Callable[[Number], Number], scale: float, of_equals: float) -> Number:
-    """``log(exp(x) + exp(y))`` in some base; equal operands need not be finite."""
+    """Return ``log(exp(x) + exp(y))`` in some base; equal operands need not be finite."""
     difference = x - y
     larger = (difference > 0.0).where(x, y)
     return x.equals(y).where(x + of_equals, larger + _log1p(exp(-absolute(difference))) * scale)
@@ -53,13 +54,13 @@ logaddexp2 = formula(lambda x, y: _log_of_sum(x, y, _exp2, 1 / math.log(2), 1.0)
 
 @formula
 def gammaln(x: Number) -> Number:
-    """SciPy's is infinite as soon as the inverse is."""
+    """Return the logarithm; as SciPy's, it is infinite as soon as the inverse is."""
     result = (absolute(x) < 2.0**-1024).where(math.inf, _lgamma(x))
     return x.equals(-math.inf).where(x, result)
 
 
 def cotangent_of_turns(x: Number) -> Number:
-    """``cot(pi * x)`` for x from -1/2 to 1/2, exact at both."""
+    """Return ``cot(pi * x)`` for x from -1/2 to 1/2, exact at both."""
     size = absolute(x)
     outer = size > 0.25
     tangent = _tan(outer.where(0.5 - size, size) * math.pi)

@@ -12,11 +12,12 @@ from numbagraph.intrinsics.emitters.vecmath.exponential import exp
 from numbagraph.intrinsics.emitters.vecmath.logarithm import log
 
 LEAST, LARGEST = -50.0, 1e20
-"""Beyond them the function is the exponential, and the number itself."""
+"""The bounds beyond which the function is the exponential, and the number itself."""
 
 
 def near(x: Number) -> Number:
-    """The function to a few hundredths: a Padé approximant of the exponential, or the first terms for large numbers."""
+    """Return the function to a few hundredths: a Padé approximant of the exponential, or the first terms for large
+    numbers."""
     exponential, positive = exp.of(at_most(x, 1.0)), at_least(x, 1.0)
     numerator = exponential * fma(exponential, 4 / 3, 1.0)
     denominator = fma(fma(exponential, 5 / 6, 7 / 3), exponential, 1.0)
@@ -25,14 +26,15 @@ def near(x: Number) -> Number:
 
 
 def improved(w: Number, x: Number) -> Number:
-    """With the fourth power of the error (F. N. Fritsch, R. E. Shafer, W. P. Crowley, "Algorithm 443", 1973)."""
+    """Return a better approximation, whose error is the fourth power of the given one's (F. N. Fritsch, R. E. Shafer,
+    W. P. Crowley, "Algorithm 443", 1973)."""
     rest, above = (x - w) - log.of(w), w + 1.0
     twice = 2.0 * above * fma(rest, 2 / 3, above)
     return fma(w, rest * (twice - rest) / (above * (twice - 2.0 * rest)), w)
 
 
 def exact_wrightomega(mp: Any, x: Any) -> Any:
-    """By Newton's method for the logarithm."""
+    """Return the function with mpmath, by Newton's method for the logarithm."""
     if x < -1000:
         return mp.exp(x)
     y = x if x < 1 else mp.log(x)
