@@ -78,7 +78,8 @@ from numbagraph.capture.values.strings import (
 from numbagraph.ir.later import Later
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.operators import is_sparse, lifted
-from numbagraph.tracing.trace import LengthsNeeded, current_trace
+from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, user_source
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from numbagraph.ir.later import Later
-from numbagraph.tracing.errors import TraceError, Unconvertible, user_source
+from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
 from numbagraph.tracing.static_lengths import Known
-from numbagraph.tracing.trace import LengthsNeeded, active
+from numbagraph.tracing.trace import active
 
 if TYPE_CHECKING:
     from numbagraph.capture import operators
@@ -36,23 +37,6 @@ def is_from_library(error: Exception) -> bool:
             return True
         place = place.tb_next
     return False
-
-
-class WithoutSource(Exception):
-    """An error for a function that cannot be converted, for lack of source: with known lengths, the refused operation
-    may be possible."""
-
-    def __init__(self, refused: Exception, reason: Unconvertible) -> None:
-        super().__init__(refused)
-        self.refused = refused
-        text, _, place = str(reason).partition("\n")
-        refused.add_note(f"{text}, so its loops and branches are not captured: {REGISTER}\n{place}")
-
-
-REGISTER = (
-    "text that exec runs has a source where its file has a name of its own, code = compile(text, name, 'exec'), and "
-    "linecache has the text, linecache.cache[name] = (len(text), None, text.splitlines(True), name)"
-)
 
 
 class Conversion:

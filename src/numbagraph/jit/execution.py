@@ -17,7 +17,7 @@ from numbagraph.rewrite.debug_checks import check_level, check_values
 from numbagraph.runtime import failures, replay
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import compiler
-from numbagraph.tracing.errors import ListFull
+from numbagraph.tracing.retrace import ListFull
 from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of
 from numbagraph.tracing.trace import as_traced
 from numbagraph.tracing.tracer import any_traced

@@ -16,7 +16,8 @@ import numpy as np
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 from numbagraph.tracing.errors import TraceError, UnknownValueError, called_library, calling_source, unread_caller
 from numbagraph.tracing.replacements import replacements
-from numbagraph.tracing.trace import LengthsNeeded, current_trace
+from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.user_code import OWN, library_of
 
 CONTROL = (

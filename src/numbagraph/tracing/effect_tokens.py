@@ -10,19 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from numbagraph.ir.values import Source, Value
+from numbagraph.ir.values import Value
 from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.retrace import OrderMissing
 from numbagraph.tracing.trace import Trace, current_trace
 from numbagraph.tracing.tracer import Tracer, to_value
 
 Function = Callable[..., Any]
-
-
-class OrderMissing(BaseException):
-    """An effect in a region that is not given the order of effects. No user code should catch it."""
-
-    def __init__(self, source: Source | None) -> None:
-        self.source = source
 
 
 @contextmanager

@@ -41,10 +41,6 @@ class EscapedError(TraceError):
     __module__ = "numbagraph.errors"
 
 
-class Unconvertible(TraceError):
-    """A function whose loops and branches cannot be captured, for lack of source."""
-
-
 class OnlyTraced:
     """Something that has a meaning only while a function is traced."""
 
@@ -60,10 +56,6 @@ class OnlyTraced:
     def arrays(self) -> tuple[Any, ...]:
         """The traced arrays that calls of this object change."""
         return ()
-
-
-class ListFull(RuntimeError):
-    """A list has become longer than there is room for: the function is traced once more, with more."""
 
 
 def user_source() -> Source | None:

@@ -18,7 +18,8 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Node, Value, extent_values, toposort
 from numbagraph.runtime.arguments import Abstract, Placeholder
-from numbagraph.tracing.trace import LengthsNeeded, current_trace
+from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer
 
 

@@ -167,14 +167,6 @@ class CaptureError(TraceError):
         refused(self)
 
 
-class LengthsNeeded(TraceError):
-    """A length must be known while the function is traced (`numbagraph.tracing.static_lengths`)."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        refused(self)
-
-
 @contextmanager
 def tried() -> Iterator[None]:
     """Forget the refusals that arise inside when an exception leaves the block: its caller catches it and tries

@@ -24,8 +24,9 @@ from numbagraph.tracing.index_keys import assigned_key, with_known_masks
 from numbagraph.tracing.metadata import QUERIES
 from numbagraph.tracing.operators import has_operators, install_operators
 from numbagraph.tracing.replacements import replacements
+from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.stale_arrays import Sources, Stale
-from numbagraph.tracing.trace import LengthsNeeded, active, current_trace, refused
+from numbagraph.tracing.trace import active, current_trace, refused
 from numbagraph.tracing.ufuncs import of_ufunc
 from numbagraph.tracing.unsupported import unsupported
 

@@ -29,6 +29,7 @@ from numbagraph.capture.values.written_arrays import root_of, share, without_eff
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.tracing.regions import dependents
+from numbagraph.tracing.retrace import Unstackable
 from numbagraph.tracing.stale_arrays import Stale
 from numbagraph.tracing.trace import active, current_trace
 from numbagraph.tracing.tracer import Tracer, user_source
@@ -187,11 +188,6 @@ def as_row(found: Any) -> Any:
     else:
         weak, depth = {each.type.weak for each in values}, 1
     return Stacked(np.stack(arrays), depth, weak.pop()) if len(weak) == 1 else found  # type: ignore[arg-type]
-
-
-class Unstackable(CaptureError):
-    """An error for a list whose elements do not have one shape, or are no numbers: they are appended one by one
-    instead."""
 
 
 def unknown_length() -> CaptureError:

@@ -42,7 +42,8 @@ from numbagraph.ir.op import registry
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.operators import counts
-from numbagraph.tracing.trace import LengthsNeeded, current_trace
+from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
 
 

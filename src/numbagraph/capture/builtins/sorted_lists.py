@@ -24,6 +24,7 @@ from numbagraph.capture.values.written_arrays import in_region as traced_region
 from numbagraph.capture.values.written_arrays import without_effects
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Input
+from numbagraph.tracing.retrace import Unstackable
 from numbagraph.tracing.trace import tried
 from numbagraph.tracing.tracer import Tracer, user_source
 
@@ -66,7 +67,7 @@ def of_generated(generator: Generated) -> Any:
     try:
         with tried():
             return comprehensions.list_of(generator)
-    except comprehensions.Unstackable:
+    except Unstackable:
         generator.is_taken = False
         return appended(generator)
 

@@ -22,7 +22,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Input, Value
 from numbagraph.tracing.regions import dependents
-from numbagraph.tracing.trace import LengthsNeeded
+from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.tracer import Tracer, user_source
 
 

@@ -37,14 +37,11 @@ from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import NAMESPACE
 from numbagraph.tracing.effect_tokens import now, set_order, with_order
 from numbagraph.tracing.regions import TRUE, is_recomputed, require_to_run, with_late_lengths
+from numbagraph.tracing.retrace import UnlikeBranches
 from numbagraph.tracing.trace import active, current_trace
 from numbagraph.tracing.tracer import Tracer, user_source
 
 Branch = Callable[[], Sequence[Any]]
-
-
-class Unlike(CaptureError):
-    """An error for a variable whose values on two paths cannot be joined."""
 
 
 class Ending(NamedTuple):
@@ -227,7 +224,7 @@ class Joined:
         if no.is_otherwise(yes):
             no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
         if no.parts.spec != yes.parts.spec:
-            raise Unlike(
+            raise UnlikeBranches(
                 f"{shown(name)} is {described(yes.parts)} where the condition holds, and {described(no.parts)} "
                 f"elsewhere: give it one structure\n  at {user_source()}"
             )
@@ -241,7 +238,7 @@ class Joined:
             for each in (no, yes):
                 require_known([each.object])
             one, other = kind_of(yes.object), kind_of(no.object)
-            raise Unlike(
+            raise UnlikeBranches(
                 f"{shown(name)} is {one} where the condition holds, and {other} elsewhere: a branch on traced values "
                 f"chooses between numbers, arrays, and trees of them\n  at {user_source()}"
             )

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.capture.statements.branches import Unlike, branch
+from numbagraph.capture.statements.branches import branch
 from numbagraph.capture.statements.list_buffering import with_buffers, with_changed_lists, with_lists
-from numbagraph.capture.statements.loop_conditions import ConditionWrites, tested_in_steps
-from numbagraph.capture.statements.loops import StaticLoop, Step, captured
+from numbagraph.capture.statements.loop_conditions import tested_in_steps
+from numbagraph.capture.statements.loops import Step, captured
 from numbagraph.capture.syntax.generator_functions import Yielding, taken
 from numbagraph.capture.syntax.source import CaptureError, site
 from numbagraph.capture.values.append_log import Appended, Outgrown, resolved
@@ -27,6 +27,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value
+from numbagraph.tracing.retrace import ConditionWrites, StaticLoop, UnlikeBranches
 from numbagraph.tracing.trace import tried
 from numbagraph.tracing.tracer import TraceError, Tracer, to_value, user_source
 
@@ -110,7 +111,7 @@ def chosen(test: Tracer, yes: Function, no: Function) -> Any:
             found = branch(truth(test), names, lambda: ends.note([yes()]), lambda: ends.note([no()]))
             ends.note_aliases(found)
             return found[0]
-    except Unlike:  # lists of several lengths
+    except UnlikeBranches:  # lists of several lengths
         return if_(test, names, lambda _: [yes()], lambda _: [no()], [UNDEFINED])[0]
 
 

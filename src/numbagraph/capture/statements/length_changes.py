@@ -11,16 +11,8 @@ from numbagraph.capture.values.loop_state import shown
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Value
 from numbagraph.tracing.regions import dependents
-from numbagraph.tracing.trace import LengthsNeeded
+from numbagraph.tracing.retrace import LengthChanges
 from numbagraph.tracing.tracer import Tracer, user_source
-
-
-class LengthChanges(LengthsNeeded):
-    """An error for a loop that carries an array whose length changes: a vector may be kept in an array that is long
-    enough."""
-
-    start: Any = None
-    """The array before the loop."""
 
 
 def require_lasting_shape(name: str, start: Any, end: Value, parameters: Sequence[Value]) -> None:

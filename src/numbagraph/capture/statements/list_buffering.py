@@ -6,21 +6,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numbagraph.capture.statements.branches import Unlike
-from numbagraph.capture.statements.length_changes import LengthChanges
-from numbagraph.capture.statements.loop_conditions import ConditionWrites
-from numbagraph.capture.statements.loops import StaticLoop, Uncounted
 from numbagraph.capture.values.append_log import Outgrown
 from numbagraph.capture.values.containers import in_region, is_own, made
 from numbagraph.capture.values.list_aliases import is_made_here, outdate_aliases
 from numbagraph.capture.values.list_buffer import Buffered, Elements, Named
-from numbagraph.capture.values.list_slots import Fixed, Rebound, Slot, can_be_hidden, freed, is_vector, slot_of
+from numbagraph.capture.values.list_slots import Rebound, Slot, can_be_hidden, freed, is_vector, slot_of
 from numbagraph.capture.values.optional import UNDEFINED
-from numbagraph.capture.values.stacked_list import ListNeeded, Selected, Stacked
-from numbagraph.capture.values.traced_keys import KeysNeeded
+from numbagraph.capture.values.stacked_list import Selected, Stacked
 from numbagraph.capture.values.written_arrays import in_region as traced_region
 from numbagraph.ir.values import Value
-from numbagraph.tracing.static_lengths import LengthsNeeded
+from numbagraph.tracing.retrace import (
+    ConditionWrites,
+    KeysNeeded,
+    LengthChanges,
+    LengthsNeeded,
+    ListNeeded,
+    ReboundListChanges,
+    StaticLoop,
+    UncountedGrowth,
+    UnlikeBranches,
+)
 from numbagraph.tracing.trace import Trace, current_trace, tried
 
 State = Sequence[Any]
@@ -37,7 +42,7 @@ def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = N
     try:
         with tried():
             return run(state)
-    except (StaticLoop, ConditionWrites, Uncounted, KeysNeeded):
+    except (StaticLoop, ConditionWrites, UncountedGrowth, KeysNeeded):
         raise
     except Exception as error:
         own = changed_here(trace)
@@ -135,8 +140,10 @@ def with_buffers(
                 ]
         except Exception as error:  # noqa: BLE001  it is raised where nothing else is
             failed = error
-        changing = {number for number, each in slots.items() if isinstance(failed, Fixed) and failed.slot is each}
-        if isinstance(failed, Fixed) and not changing:  # a branch in the loop changes what it was given
+        changing = {
+            number for number, each in slots.items() if isinstance(failed, ReboundListChanges) and failed.slot is each
+        }
+        if isinstance(failed, ReboundListChanges) and not changing:  # a branch in the loop changes what it was given
             changing = failed.slot.bound_in(state)
             rebound.numbers.update(changing)
         outgrow([state[number] for number in stacked], False)
@@ -155,7 +162,11 @@ def with_buffers(
             break
     assert failed is not None
     # a path that has no buffer for a list is a matter of the buffers alone
-    raise first if first is not None and (isinstance(first, LengthsNeeded) or isinstance(failed, Unlike)) else failed
+    raise (
+        first
+        if first is not None and (isinstance(first, LengthsNeeded) or isinstance(failed, UnlikeBranches))
+        else failed
+    )
 
 
 def in_buffer(held: Stacked, kinds: Elements) -> Buffered:

@@ -12,13 +12,10 @@ from typing import Any
 
 from numbagraph.capture.values.written_arrays import Journal
 from numbagraph.ir.values import Value
+from numbagraph.tracing.retrace import ConditionWrites
 from numbagraph.tracing.tracer import Tracer
 
 NAME = "the condition of the loop"
-
-
-class ConditionWrites(Exception):
-    """An error for the condition of a loop that has changed an array."""
 
 
 @contextmanager

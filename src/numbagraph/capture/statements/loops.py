@@ -50,6 +50,7 @@ from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import with_order
 from numbagraph.tracing.regions import TRUE, Body, invariants, require_to_run, with_late_lengths
+from numbagraph.tracing.retrace import StaticLoop, UncountedGrowth
 from numbagraph.tracing.trace import active, current_trace, tried
 from numbagraph.tracing.tracer import Tracer, user_source
 
@@ -80,14 +81,6 @@ class Step(NamedTuple):
     def counted(self, *, goes_on: bool = True) -> Step:
         """Return this step for a loop that counts its steps, or (``goes_on=False``) whose number of steps is known."""
         return Step(self.body, self.goes_on if goes_on else None)
-
-
-class Uncounted(CaptureError):
-    """An error for a list that grows in a loop whose number of steps is not known before."""
-
-
-class StaticLoop(Exception):
-    """Raised where the condition of a loop does not depend on traced values: Python runs the loop."""
 
 
 class Recalled(NamedTuple):
@@ -254,7 +247,7 @@ class Capture:
     def appended(self, elements: Appended, name: str) -> Ending:
         """Flatten the elements that a step has appended to a list."""
         if self.length is None and not self.counts_steps:
-            raise Uncounted(
+            raise UncountedGrowth(
                 f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
                 f"an array that is long enough\n  at {user_source()}"
             )
@@ -479,7 +472,7 @@ def captured(
             try:
                 with tried():
                     return Capture(names, state, step, length).variables(site)
-            except Uncounted:
+            except UncountedGrowth:
                 if ORDER in names:
                     raise
             (steps,) = Capture(names, state, step.counted(), None, counts_steps=True).variables(site)

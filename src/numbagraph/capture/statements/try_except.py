@@ -25,10 +25,10 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Node, Value, current_source, toposort
 from numbagraph.ops.control.operands import may_fail
 from numbagraph.tracing.checks import kind_of
-from numbagraph.tracing.effect_tokens import OrderMissing
-from numbagraph.tracing.errors import ListFull, TraceError
+from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.python_arithmetic import is_own_limit
 from numbagraph.tracing.regions import HAS_RUN
+from numbagraph.tracing.retrace import ListFull, OrderMissing
 from numbagraph.tracing.trace import active, tried
 from numbagraph.tracing.tracer import Tracer, user_source
 

@@ -11,7 +11,8 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from numbagraph.ir.values import Source
-from numbagraph.tracing.errors import TraceError, Unconvertible
+from numbagraph.tracing.errors import TraceError
+from numbagraph.tracing.retrace import Unconvertible
 from numbagraph.tracing.trace import CaptureError
 from numbagraph.tracing.user_code import OWN
 

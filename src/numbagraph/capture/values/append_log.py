@@ -9,7 +9,7 @@ from typing import Any
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.ir.values import Value
 from numbagraph.tracing.errors import OnlyTraced
-from numbagraph.tracing.trace import LengthsNeeded
+from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.tracer import user_source
 
 

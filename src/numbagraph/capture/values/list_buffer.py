@@ -26,16 +26,12 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Value
 from numbagraph.ops.indexing.masks import is_late
 from numbagraph.runtime.arguments import flatten, register_node
-from numbagraph.tracing.errors import ListFull
+from numbagraph.tracing.retrace import ListFull, WiderElements
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, apply, to_value, user_source
 
 SPARE = 64
 """The number of elements, beyond those of arguments, for which there is room at first."""
-
-
-class Wider(CaptureError):
-    """An error for an element of another type than those before: the function is traced again, with a list for both."""
 
 
 class Elements:
@@ -256,7 +252,7 @@ class Buffered(Stacked):
     def parts_of(self, element: Any) -> list[Value]:
         values, is_wider = self.known.admit(element)
         if is_wider or tuple(self.known.kinds) != self.kinds:
-            raise Wider(f"the elements of a list are of several types\n  at {user_source()}")
+            raise WiderElements(f"the elements of a list are of several types\n  at {user_source()}")
         return values
 
     def put(self, place: Value, values: Sequence[Value], element: Any) -> None:

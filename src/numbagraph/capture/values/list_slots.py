@@ -24,21 +24,14 @@ from numbagraph.capture.values.list_aliases import (
 )
 from numbagraph.capture.values.list_buffer import Buffered, Elements, Named
 from numbagraph.capture.values.optional import UNDEFINED, placeholder
-from numbagraph.capture.values.stacked_list import ListNeeded, Stacked
+from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Value
+from numbagraph.tracing.retrace import ReboundListChanges
 from numbagraph.tracing.tracer import Tracer, user_source
 
 State = Sequence[Any]
-
-
-class Fixed(ListNeeded):
-    """An error for a change of a list that a variable holds which a loop or a branch may bind to another list."""
-
-    def __init__(self, slot: Slot, text: str) -> None:
-        super().__init__(text)
-        self.slot = slot
 
 
 def _changing(name: str) -> Callable[..., Any]:
@@ -95,7 +88,7 @@ class Slot(Buffered):
     def require_own(self) -> None:
         if self.is_own:
             return
-        raise Fixed(
+        raise ReboundListChanges(
             self,
             f"a list changes that a variable holds which a loop or a branch on traced values binds to other lists: "
             f"change a copy (x[:]), or assign to the elements of an array that is long enough\n  at {user_source()}",

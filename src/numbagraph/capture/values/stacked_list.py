@@ -18,13 +18,10 @@ from numbagraph.capture.values.written_arrays import Lent
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.runtime.arguments import register_node
+from numbagraph.tracing.retrace import LengthsNeeded, ListNeeded
 from numbagraph.tracing.stale_arrays import Stale
-from numbagraph.tracing.trace import LengthsNeeded, converted
+from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
-
-
-class ListNeeded(CaptureError):
-    """A list whose length is traced becomes longer or shorter in a loop or a branch."""
 
 
 class Kept:

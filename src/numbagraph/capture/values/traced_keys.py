@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.list_aliases import originals_of
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.trace import current_trace
@@ -19,10 +18,6 @@ class Defaulting(collections.defaultdict[Any, Any], OnlyTraced):
 
 
 KINDS = (dict, set, Defaulting, collections.Counter)
-
-
-class KeysNeeded(CaptureError):
-    """An error for a dict or a set with traced keys, or keys of new types: the function is traced again."""
 
 
 def note_keyed(container: Any, place: Any) -> None:

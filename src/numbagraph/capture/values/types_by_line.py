@@ -7,7 +7,7 @@ from typing import Any
 
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.list_buffer import Elements
-from numbagraph.capture.values.traced_keys import KeysNeeded
+from numbagraph.tracing.retrace import KeysNeeded
 from numbagraph.tracing.trace import active
 from numbagraph.tracing.tracer import user_source
 

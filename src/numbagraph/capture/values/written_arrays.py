@@ -12,8 +12,9 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Node, Value
-from numbagraph.tracing.effect_tokens import OrderMissing, without_order
+from numbagraph.tracing.effect_tokens import without_order
 from numbagraph.tracing.regions import guards_inside
+from numbagraph.tracing.retrace import OrderMissing
 from numbagraph.tracing.stale_arrays import Stale
 from numbagraph.tracing.trace import Scope, active, current_trace, region
 from numbagraph.tracing.tracer import Tracer, user_source

@@ -18,8 +18,8 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.static_lengths import known_shape
-from numbagraph.tracing.trace import LengthsNeeded
 from numbagraph.tracing.tracer import Tracer, to_value
 
 Function = Callable[..., Any]

@@ -14,7 +14,8 @@ from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.ir.later import Later
 from numbagraph.library.scipy.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, OTHERS
 from numbagraph.tracing.errors import TraceError, is_located, user_source
-from numbagraph.tracing.trace import LengthsNeeded, active
+from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.trace import active
 
 Function = Callable[..., Any]
 
