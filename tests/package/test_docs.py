@@ -97,7 +97,7 @@ def test_the_gallery_shows_each_of_its_examples() -> None:
     assert sorted(shown) == sorted(script.stem for script in (ROOT / "examples" / "gallery").glob("*.py"))
 
 
-@pytest.mark.parametrize("tool", ["op_table", "deferred_ops"])
+@pytest.mark.parametrize("tool", ["op_table", "deferred_ops", "readmes"])
 def test_the_tables_of_ops_are_up_to_date(tool: str) -> None:
     command = [sys.executable, str(ROOT / "tools" / f"{tool}.py"), "--check"]
     assert subprocess.run(command, check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from numbagraph.ir.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import Node, Unsupported
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.op_calls import is_supported
-from numbagraph.tracing.tracer import op_function
+from numbagraph.tracing.tracer import apply
 from tests.support.graphs import make_input
 
-scatter_add = op_function(registry["scatter_add"])
+scatter_add = partial(apply, registry["scatter_add"])
 LENGTHS = (0, 1, 2, 3, 5, 17)
 LARGEST = 4000
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from numbagraph import graph_jit
 from numbagraph.ir.op import registry
 from numbagraph.runtime.memory import LARGE_BYTES, Handler, kept_bytes, pool
 from numbagraph.runtime.objects import object_symbols
-from numbagraph.tracing.tracer import op_function
+from numbagraph.tracing.tracer import apply
 
 
 @graph_jit
@@ -42,7 +43,7 @@ def test_temporaries_are_kept_for_the_next_call():
     assert kept_bytes() == 0
 
 
-scatter_add = op_function(registry["scatter_add"])
+scatter_add = partial(apply, registry["scatter_add"])
 
 
 def scattered(values, places):

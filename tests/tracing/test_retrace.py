@@ -17,6 +17,8 @@ REASONS = [
     for name, each in vars(retrace).items()
     if isinstance(each, type) and issubclass(each, retrace.Retrace) and each is not retrace.Retrace
 ]
+BY_WHAT_THEY_LEAVE = {"KeysNeeded", "WiderElements"}
+"""Who retries them catches all exceptions, and looks whether the types of elements have become wider."""
 
 
 def names_in(nodes):
@@ -39,7 +41,5 @@ def test_each_reason_has_a_row():
 def test_the_module_of_the_row_retries(name):
     module = SOURCE / f"{ROWS[name].replace('.', '/')}.py"
     bases = {each.__name__ for each in getattr(retrace, name).__mro__ if each.__name__ in REASONS}
-    general = {"Exception"} if issubclass(getattr(retrace, name), Exception) else set()
-    found = handled(module)
-    text = module.read_text()
-    assert bases & found or ("except Exception" in text and general), f"{module} does not handle {name}"
+    wanted = {"Exception"} if name in BY_WHAT_THEY_LEAVE else bases
+    assert wanted & handled(module), f"{module} does not handle {name}"

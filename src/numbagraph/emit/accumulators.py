@@ -3,12 +3,14 @@ results."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitters.emitter import I32, Emitter, llvm_constant
+from numbagraph.intrinsics.emitters.emitter import I32, Emitter, Operand, llvm_constant
 from numbagraph.intrinsics.emitters.reducers import State, Sum
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Kernel, Output, Reduction
+from numbagraph.loops.ir import Kernel, Output, Reduction, Scan
 
 
 def first_reduced(kernel: Kernel, output: Reduction) -> int:
@@ -74,3 +76,20 @@ class Partial(Struct):
 def member(builder: ir.IRBuilder, record: ir.Value, position: int) -> ir.Value:
     """A pointer to one field of a record."""
     return builder.gep(record, [ir.Constant(I32, number) for number in (0, position)], inbounds=True)
+
+
+def accumulate(nest: Any, emitter: Emitter, output: Reduction | Scan, value: Operand) -> None:
+    """Take a value into the state of a reduction or a scan."""
+    builder, pointers = emitter.builder, nest.states[output]
+    if output in nest.peaks:
+        peak = Operand(builder.load(nest.peaks[output]), value.dtype)
+        builder.store(output.reducer.extremum(emitter, peak, value), nest.peaks[output])
+        return
+    state = tuple(builder.load(pointer) for pointer in pointers)
+    extra = output.position if isinstance(output, Reduction) else output.factor
+    following = output.reducer.step(emitter, state, value, None if extra is None else nest.scalars.value(extra))
+    for pointer, each in zip(pointers, following, strict=True):
+        builder.store(each, pointer)
+    if isinstance(output, Scan):
+        stored = state if output.exclusive else following
+        nest.put(emitter, output, output.reducer.result(stored), combine=False)

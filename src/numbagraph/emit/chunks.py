@@ -1,4 +1,4 @@
-"""Chunks of a loop nest: ranges of its outermost loop, each of which any thread may run.
+"""Chunks of a loop nest: whether it is long enough for threads, and the ranges of its outermost loop for them.
 
 How a loop is cut depends on lengths alone. What a chunk accumulates is its own, and the partial results of all chunks
 are merged in order. So a result has the same bits however many threads there are, and whichever of them ran a chunk.

@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
+from numbagraph.emit.accumulators import Partial, accumulate, first_reduced, runs_in_blocks
 from numbagraph.emit.exits import emit_until_decided, may_end_early
 from numbagraph.emit.extrema import Searches, improve
 from numbagraph.emit.hints import BLOCK, LANES, copies_apart, hints_of_sums, hints_outside, preferred_bits
@@ -489,22 +489,7 @@ class KernelEmitter:
                 keep_for_later(self, emitter, output)
             elif output in self.states:
                 assert isinstance(output, (Reduction, Scan))
-                self.accumulate(emitter, output, operand)
+                accumulate(self, emitter, output, operand)
             else:
                 self.put(emitter, output, value, combine=True)
         return emitter
-
-    def accumulate(self, emitter: Emitter, output: Reduction | Scan, value: Operand) -> None:
-        builder, pointers = emitter.builder, self.states[output]
-        if output in self.peaks:
-            peak = Operand(builder.load(self.peaks[output]), value.dtype)
-            builder.store(output.reducer.extremum(emitter, peak, value), self.peaks[output])
-            return
-        state = tuple(builder.load(pointer) for pointer in pointers)
-        extra = output.position if isinstance(output, Reduction) else output.factor
-        following = output.reducer.step(emitter, state, value, None if extra is None else self.scalars.value(extra))
-        for pointer, each in zip(pointers, following, strict=True):
-            builder.store(each, pointer)
-        if isinstance(output, Scan):
-            stored = state if output.exclusive else following
-            self.put(emitter, output, output.reducer.result(stored), combine=False)

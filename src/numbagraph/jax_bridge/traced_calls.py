@@ -13,11 +13,23 @@ from jax.dtypes import canonicalize_dtype, extended
 
 from numbagraph.jax_bridge.translate import entered, length_arguments, require_known_lengths
 from numbagraph.jit.binding import Arguments
-from numbagraph.jit.definition import Definition
 from numbagraph.jit.version import Traced
-from numbagraph.jit.versions import Versions
 from numbagraph.runtime.arguments import Abstract, describe, is_generator
 from numbagraph.transforms.interpret import effects, evaluate
+
+
+class Binder(Protocol):
+    """The part of a compiled function that binds arguments."""
+
+    static_argnames: tuple[str, ...]
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments: ...
+
+
+class Finder(Protocol):
+    """The part of a compiled function that finds or traces versions."""
+
+    def find(self, arguments: Arguments) -> tuple[Traced, list[Any]]: ...
 
 
 class Compiled(Protocol):
@@ -26,9 +38,9 @@ class Compiled(Protocol):
     @property
     def _described(self) -> str: ...
     @property
-    def definition(self) -> Definition: ...
+    def definition(self) -> Binder: ...
     @property
-    def versions(self) -> Versions: ...
+    def versions(self) -> Finder: ...
 
 
 def called(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,4 +1,5 @@
-"""Calls that native code hands on: a version is found or made, runs, and is retried where it does not fit."""
+"""Calls that native code hands on: a version is found or made and runs; with more room for lists, or known lengths,
+where it does not fit."""
 
 from __future__ import annotations
 

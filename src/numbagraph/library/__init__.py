@@ -1,1 +1,2 @@
-"""NumPy's and SciPy's functions on traced arrays, written in NumPy as a user would write them."""
+"""Functions of NumPy and SciPy that are written in other functions, on traced arrays; most of NumPy's are ops, in
+`ops`."""

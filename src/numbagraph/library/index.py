@@ -1,4 +1,4 @@
-"""The index of the library: which module implements a function of NumPy's or SciPy's on traced arrays."""
+"""The index of the library: the paths of the functions that are no ops, by the function of NumPy's or SciPy's."""
 
 from __future__ import annotations
 

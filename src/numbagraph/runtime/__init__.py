@@ -1,0 +1,1 @@
+"""Native code at run time: compilation, the cache on disk, calls from Python, guards, memory and threads."""

@@ -1,4 +1,4 @@
-"""Tracers: stand-ins for arrays, through which a plain NumPy function writes down its graph."""
+"""Tracers: stand-ins for arrays; and the choice of the op or function that a NumPy call on a tracer becomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.array_classes import refuse_other_classes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.ir.values import Node, Op, Value, at_source, new_memory
+from numbagraph.ir.values import Node, Value, at_source, new_memory
 from numbagraph.ops.indexing import subscripts, view_assignment
 from numbagraph.ops.shape import size_of
 from numbagraph.tracing import in_place, memory_layout
@@ -494,8 +494,3 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         operands = tuple(each.value for each in args if isinstance(each, Tracer))
         raise located(unsupported(function), function, operands, user_source())
     return apply(op, *in_place.out_by_name(function, args, kwargs), **kwargs)
-
-
-def op_function(op: Op) -> Callable[..., Any]:
-    """An op as a function of tracers, arrays and scalars."""
-    return lambda *args, **kwargs: apply(op, *args, **kwargs)

@@ -1,0 +1,1 @@
+"""Transformations of graphs: derivatives, batches, and their interpretation by NumPy."""

@@ -1,1 +1,1 @@
-"""Functions of random."""
+"""`numpy.random.Generator` on traced arrays: draws, permutations and choices."""

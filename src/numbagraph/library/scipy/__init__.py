@@ -1,1 +1,1 @@
-"""Functions of scipy."""
+"""SciPy's functions on traced arrays, by its modules; `dispatch` finds them."""

@@ -1,1 +1,1 @@
-"""Functions of interpolate."""
+"""`scipy.interpolate`: interpolants, splines and piecewise polynomials."""

@@ -1,1 +1,1 @@
-"""Functions of linalg."""
+"""`scipy.linalg`: factorisations, banded and structured matrices, functions of matrices."""

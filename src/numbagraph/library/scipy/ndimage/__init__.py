@@ -1,1 +1,1 @@
-"""Functions of ndimage."""
+"""`scipy.ndimage`: filters, morphology and interpolation of images."""

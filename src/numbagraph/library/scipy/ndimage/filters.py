@@ -1,4 +1,4 @@
-"""`scipy.ndimage`: filters as sums of shifted arrays in one loop, and interpolation of the first order.
+"""Filters of `scipy.ndimage` that are sums of shifted arrays, and the modes by which all filters extend an array.
 
 Sums are formed in double precision, and each pass gives numbers of the result's dtype, as SciPy's do.
 """

@@ -1,1 +1,1 @@
-"""Functions of signal."""
+"""`scipy.signal`: convolutions, recursive filters, resampling, windows and waveforms."""

@@ -1,1 +1,1 @@
-"""Functions of sparse."""
+"""`scipy.sparse` on traced elements: arrays, vectors, constructions, products and indexing."""

@@ -488,14 +488,9 @@ def of_parts(form: str, parts: tuple[Any, ...]) -> Any:
     return SparseArray(data, Pattern(form, tuple(positions), lengths), is_own=False)
 
 
-def apart(array: Any) -> tuple[Any, ...]:
+def flatten(array: Any) -> tuple[Any, ...]:
     return (array._data,), array._pattern, ("data",)
 
 
-def together(pattern: Any, children: Any) -> Any:
-    (data,) = children
-    return SparseArray(data, pattern)
-
-
-register_node(SparseArray, apart, together)
+register_node(SparseArray, flatten, lambda pattern, children: SparseArray(children[0], pattern))
 ALL_PARTS[SparseArray] = SparseArray._all_parts

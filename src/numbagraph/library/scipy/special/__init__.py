@@ -1,1 +1,1 @@
-"""Functions of special."""
+"""`scipy.special`: functions that are no ufuncs, and those of two numbers."""

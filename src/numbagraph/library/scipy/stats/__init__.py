@@ -1,1 +1,1 @@
-"""Functions of stats."""
+"""`scipy.stats`: densities, distribution functions, quantiles and moments."""
