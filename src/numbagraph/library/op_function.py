@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from numbagraph import intrinsics
+from numbagraph.intrinsics.njit.lookup import makers
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.library.namespaces import public_function
 
@@ -29,4 +29,4 @@ class OpFunction(GraphFunction):
         return f"<op {self.__name__}>"
 
 
-intrinsics.makers.append(OpFunction)
+makers.append(OpFunction)
