@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("jax")
 
 from numbagraph import graph_jit
-from numbagraph.frontend.namespaces import public_function
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Unsupported
+from numbagraph.library.namespaces import public_function
 
 NAMES = sorted(
     op.name
