@@ -43,7 +43,9 @@ MANY = 6
 """Cases of a test function from which on each third one usually stands for the others."""
 
 EXTENTS = ("quick", "usual", "all")
-QUICK = "api batching errors exactness faults incomplete interpret methods signature structs tracing".split()
+QUICK = (
+    "batching errors exactness faults graph_jit incomplete interpret methods signature structs traced_functions"
+).split()
 """The files that a quick run has whole; of others it has what is marked."""
 
 

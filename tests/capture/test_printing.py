@@ -113,7 +113,7 @@ def test_what_cannot_be_printed_is_refused(capsys):
     ):
         with pytest.raises(ng.TraceError, match=message) as caught:
             ng.graph_jit(function)(X)
-        assert "test_capture_prints" in str(caught.value)
+        assert "test_printing" in str(caught.value)
     assert capsys.readouterr().out == ""
 
 

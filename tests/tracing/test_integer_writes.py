@@ -226,7 +226,7 @@ def check_stored(write: Write) -> None:
 
 
 @pytest.mark.parametrize("write", WRITES, ids=lambda write: write.__name__)
-def test_stored_numbers_are_those_of_numpy(write: Write) -> None:
+def test_integer_writes_are_those_of_numpy(write: Write) -> None:
     check_stored(write)
 
 
@@ -238,7 +238,7 @@ def filled(x, y):
 
 def test_a_write_that_fails_half_way_leaves_the_argument_as_it_was() -> None:
     compiled, x = graph_jit(filled), np.arange(4)
-    with pytest.raises(ValueError, match=r"cannot convert float NaN to integer(.|\n)*test_stored_numbers(.|\n)*step 2"):
+    with pytest.raises(ValueError, match=r"cannot convert float NaN to integer(.|\n)*test_integer_writes(.|\n)*step 2"):
         compiled(x, np.array([9.0, 8.0, NAN, 1.0]))
     np.testing.assert_array_equal(x, np.arange(4))
     with pytest.raises(OverflowError, match="cannot convert float infinity to integer: an array of floats"):
@@ -285,7 +285,7 @@ def constants(x, n):
 def test_constants_that_do_not_fit_are_errors_where_they_are_stored() -> None:
     compiled = graph_jit(constants)
     np.testing.assert_array_equal(compiled(np.ones(3, np.uint8), 0), np.ones(3))
-    with pytest.raises(ValueError, match=r"cannot convert float NaN to integer\n  at .*test_stored_numbers"):
+    with pytest.raises(ValueError, match=r"cannot convert float NaN to integer\n  at .*test_integer_writes"):
         compiled(np.ones(3, np.uint8), 1)
 
 

@@ -378,7 +378,7 @@ def test_dtypes_that_cannot_hold_results():
     ],
 )
 def test_attributes_about_memory_say_what_to_do(name, advice):
-    with pytest.raises(AttributeError, match=f"(?s){advice}.*on float64.*at .*test_numpy_options"):
+    with pytest.raises(AttributeError, match=f"(?s){advice}.*on float64.*at .*test_options"):
         graph_jit(lambda a: getattr(a, name))(POINTS)
 
 

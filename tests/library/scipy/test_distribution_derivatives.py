@@ -85,7 +85,7 @@ def test_derivatives_by_numbers_and_shapes(distribution):
 
 
 ROUNDED = {"vonmises": ("logcdf", "logsf")}
-"""SciPy subtracts numbers of about 1, which spoils logarithms of small probabilities: test_von_mises has others."""
+"""SciPy subtracts numbers of about 1, which spoils logarithms of small probabilities: test_vonmises has others."""
 
 
 @pytest.mark.parametrize("distribution", sorted({name for name, _ in LIMITING}))

@@ -79,5 +79,5 @@ REFUSED = {
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_others_say_what_to_write(message):
-    with pytest.raises(TraceError, match=f"{message}(?s:.*)test_sparse_blocks"):
+    with pytest.raises(TraceError, match=f"{message}(?s:.*)test_sparse_construction"):
         graph_jit(REFUSED[message])(A)

@@ -125,11 +125,9 @@ def generator_methods() -> Family:
     return with_calls("Methods of Generator", counted, table(method_calls.RANDOM))
 
 
-def of_scipy(page: str, title: str, calls: str) -> Family:
+def of_scipy(title: str, calls: str) -> Family:
     """A module's functions that a call is written of, and those that are refused."""
-    own = page.removeprefix("scipy_")
-    home = next(home for home, module in load("numbagraph.library.scipy.dispatch:MODULES").items() if module == own)
-    advice = load("numbagraph.library.scipy.advice:ADVICE").get(home, {})
+    advice = load("numbagraph.library.scipy.advice:ADVICE").get(title, {})
     refused = {name: text for name, text in advice.items() if name not in table(calls)}
     return Family(title, dict(sorted({**table(calls), **dict.fromkeys(refused)}.items())), refused)
 
@@ -147,5 +145,5 @@ def families() -> dict[str, Family]:
         "special_ufuncs": special_ufuncs(),
         "stats": Family("Distributions of scipy.stats", stats_calls.calls()),
         "special_functions": Family("scipy.special's functions of arrays", table(special_calls.FUNCTIONS)),
-        **{name: of_scipy(name, *each) for name, each in scipy_calls.MODULES.items()},
+        **{name: of_scipy(*each) for name, each in scipy_calls.MODULES.items()},
     }
