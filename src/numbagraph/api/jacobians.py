@@ -20,6 +20,7 @@ from numbagraph.api.differentiation import (
 from numbagraph.api.linearisation import at_points, cotangents_of, tangents_of, zeros_like
 from numbagraph.api.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
+from numbagraph.ir.docstrings import CommonSections
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.tracing.trace import as_traced
@@ -27,6 +28,34 @@ from numbagraph.tracing.tracebacks import for_users
 from numbagraph.transforms import batching
 
 P = ParamSpec("P")
+
+derivatives = CommonSections(
+    {
+        "fun": """
+            fun
+                A function of arrays, numbers and pytrees of them.
+            """,
+        "argnums": """
+            argnums : int or sequence of int, optional
+                The positional arguments to differentiate with respect to; the first by default. They are
+                floating-point or complex arrays, or numbers.
+            """,
+        "has_aux": """
+            has_aux : bool, optional
+                Whether ``fun`` returns ``(value, auxiliary)``, of which only the first is differentiated.
+            """,
+    },
+    Returns="""
+        callable
+            Takes the arguments of ``fun``, and gives an array of shape ``output.shape + argument.shape`` for each pair
+            of output and argument, in the dtype of the output; with ``has_aux``, the auxiliary results behind it.
+        """,
+    Raises="""
+        TraceError
+            If an argument that is differentiated is a bool, or an output is an integer or a bool.
+        """,
+)
+"""What the docstrings of functions for matrices of derivatives have in common."""
 
 
 def _basis(value: Value) -> tuple[Value, Any]:
@@ -96,30 +125,9 @@ def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> l
 
 
 @for_users
+@derivatives
 def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Transformed[P, Any]:
     """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
-
-    Parameters
-    ----------
-    fun
-        A function of arrays, numbers and pytrees of them.
-    argnums : int or sequence of int, optional
-        The positional arguments to differentiate with respect to; the first by default. They are floating-point or
-        complex arrays, or numbers.
-    has_aux : bool, optional
-        Whether ``fun`` returns ``(value, auxiliary)``, of which only the first is differentiated.
-
-    Returns
-    -------
-    callable
-        Takes the arguments of ``fun``, and gives an array of shape ``output.shape + argument.shape`` for each pair of
-        output and argument, in the dtype of the output; with ``has_aux``, the auxiliary
-        results behind it.
-
-    Raises
-    ------
-    TraceError
-        If an argument that is differentiated is a bool, or an output is an integer or a bool.
 
     Examples
     --------
@@ -132,30 +140,9 @@ def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
 
 
 @for_users
+@derivatives
 def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Transformed[P, Any]:
     """The Jacobian of a function, one column of it at a time: for many outputs of few inputs.
-
-    Parameters
-    ----------
-    fun
-        A function of arrays, numbers and pytrees of them.
-    argnums : int or sequence of int, optional
-        The positional arguments to differentiate with respect to; the first by default. They are floating-point or
-        complex arrays, or numbers.
-    has_aux : bool, optional
-        Whether ``fun`` returns ``(value, auxiliary)``, of which only the first is differentiated.
-
-    Returns
-    -------
-    callable
-        Takes the arguments of ``fun``, and gives an array of shape ``output.shape + argument.shape`` for each pair of
-        output and argument, in the dtype of the output; with ``has_aux``, the auxiliary
-        results behind it.
-
-    Raises
-    ------
-    TraceError
-        If an argument that is differentiated is a bool, or an output is an integer or a bool.
 
     Examples
     --------
@@ -167,27 +154,15 @@ def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
 
 
 @for_users
+@derivatives
 def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Transformed[P, Any]:
     """The matrix of second derivatives, as the Jacobian of the gradient.
-
-    Parameters
-    ----------
-    fun
-        A function of arrays, numbers and pytrees of them.
-    argnums : int or sequence of int, optional
-        The positional arguments to differentiate with respect to; the first by default. They are floating-point or
-        complex arrays, or numbers.
 
     Returns
     -------
     callable
         Takes the arguments of ``fun``, and gives an array of shape ``output.shape + argument.shape + argument.shape``;
         with several ``argnums``, a tuple of tuples of them.
-
-    Raises
-    ------
-    TraceError
-        If an argument that is differentiated is a bool, or an output is an integer or a bool.
 
     Examples
     --------

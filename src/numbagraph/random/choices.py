@@ -9,17 +9,17 @@ import numpy as np
 from numbagraph import numpy as xp
 from numbagraph.random.continuous import gumbel, unit
 from numbagraph.random.counts import FLOAT64, randint
-from numbagraph.random.keys import as_shape, words
+from numbagraph.random.keys import as_shape, of_parameters, of_shape, words
 from numbagraph.tracing.checks import require
 from numbagraph.tracing.tracer import Tracer
 
 
+@of_parameters
 def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Any:
     """Positions, each as probable as the exponential of its number, relative to the others.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     logits : array
         Logarithms of probabilities, up to a constant.
     axis : int, optional
@@ -51,12 +51,12 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Any
     return np.argmax(gumbel(key, whole) + moved, axis=-1)
 
 
+@of_shape
 def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     """An array in a random order, or the numbers of a range.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     x : int or array
         An array, or the length of a range.
     axis : int, optional
@@ -83,15 +83,14 @@ def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     return np.take(array, np.argsort(words(key, (array.shape[axis],)), kind="stable"), axis)
 
 
+@of_shape
 def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
     """Elements of an array, or numbers of a range.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     a : int or array
         What is chosen from, or the length of a range.
-    shape : int or tuple of int, optional
     replace : bool, optional
         Whether an element may be chosen more than once.
     p : array, optional

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from numbagraph.library.namespaces import public_function
-from numbagraph.random.keys import as_shape, fitted, float_dtype, lower, upper, words
+from numbagraph.random.keys import as_shape, fitted, float_dtype, lower, of_parameters, of_shape, upper, words
 from numbagraph.tracing.checks import require
 
 unit_interval = public_function("unit_interval", __name__)
@@ -34,15 +34,12 @@ def standard(key: Any, shape: Any, dtype: np.dtype) -> Any:
     return dtype.type(math.sqrt(2)) * special.erfinv(between)
 
 
+@of_parameters
 def uniform(key: Any, shape: Any = None, dtype: Any = np.float64, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
     """Numbers between two bounds, each as probable as any other.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-        By default, that to which the bounds broadcast. Lengths may be known only when the program runs.
-    dtype : {float64, float32}, optional
     minval, maxval : float or array, optional
         The lower bound, which is drawn, and the upper one, which is not, but for rounding.
 
@@ -62,15 +59,14 @@ def uniform(key: Any, shape: Any = None, dtype: Any = np.float64, minval: Any = 
     return np.maximum(unit(key, shape, target) * (high - low) + low, low)
 
 
+@of_shape
 def normal(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     """Numbers of the normal distribution of mean 0 and variance 1; ``mu + sigma * normal(key)`` are those of another.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     shape : int or tuple of int, optional
         Lengths may be known only when the program runs.
-    dtype : {float64, float32}, optional
 
     Returns
     -------
@@ -90,21 +86,14 @@ def normal(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     return standard(key, shape, float_dtype(dtype))
 
 
+@of_parameters
 def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers whose logarithms are normal, with mean 0.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     sigma : float or array, optional
         The standard deviation of the logarithms, which has a derivative.
-    shape : int or tuple of int, optional
-        By default, that of ``sigma``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -117,21 +106,14 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = np.flo
     return np.exp(sigma * standard(key, shape, target))
 
 
+@of_parameters
 def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Normal numbers of mean 0 and variance 1 between two bounds.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     lower, upper : float or array
         The bounds, which may be infinite, and have derivatives.
-    shape : int or tuple of int, optional
-        By default, that to which the bounds broadcast.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -159,14 +141,9 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     return np.clip(np.where(is_right, -found, found), lower, upper)
 
 
+@of_shape
 def exponential(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     """Numbers of the exponential distribution of mean 1; ``scale * exponential(key)`` are those of another.
-
-    Parameters
-    ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-    dtype : {float64, float32}, optional
 
     Returns
     -------
@@ -182,18 +159,9 @@ def exponential(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     return -np.log1p(-unit(key, shape, float_dtype(dtype)))
 
 
+@of_shape
 def laplace(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     """Numbers of the Laplace distribution with location 0 and scale 1.
-
-    Parameters
-    ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -207,18 +175,9 @@ def laplace(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     return np.sign(number) * np.log1p(-abs(number))
 
 
+@of_shape
 def logistic(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     """Numbers of the logistic distribution with location 0 and scale 1.
-
-    Parameters
-    ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -229,18 +188,9 @@ def logistic(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     return special.logit(open_unit(key, shape, float_dtype(dtype)))
 
 
+@of_shape
 def gumbel(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     """Numbers of the Gumbel distribution (of maxima) with location 0 and scale 1.
-
-    Parameters
-    ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -251,18 +201,9 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     return -np.log(-np.log(open_unit(key, shape, float_dtype(dtype))))
 
 
+@of_shape
 def cauchy(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     """Numbers of the Cauchy distribution with location 0 and scale 1.
-
-    Parameters
-    ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -274,21 +215,14 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
     return np.tan(target.type(math.pi) * (open_unit(key, shape, target) - target.type(0.5)))
 
 
+@of_parameters
 def rayleigh(key: Any, scale: Any = 1.0, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the Rayleigh distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     scale : float or array, optional
         The mode, which has a derivative.
-    shape : int or tuple of int, optional
-        By default, that of ``scale``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -301,21 +235,14 @@ def rayleigh(key: Any, scale: Any = 1.0, shape: Any = None, dtype: Any = np.floa
     return scale * np.sqrt(2 * exponential(key, shape, target))
 
 
+@of_parameters
 def weibull(key: Any, concentration: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the Weibull distribution of scale 1.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     concentration : float or array
         The parameter of its shape, which has a derivative.
-    shape : int or tuple of int, optional
-        By default, that of ``concentration``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -334,21 +261,14 @@ def weibull(key: Any, concentration: Any, shape: Any = None, dtype: Any = np.flo
     return np.exp(np.log(-np.log(open_unit(key, shape, target))) / concentration)
 
 
+@of_parameters
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the Pareto distribution, which are 1 at least.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     b : float or array
         The exponent, which has a derivative.
-    shape : int or tuple of int, optional
-        By default, that of ``b``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -367,21 +287,14 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     return np.exp(exponential(key, shape, target) / b)
 
 
+@of_parameters
 def triangular(key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the triangular distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     left, mode, right : float or array
         The corners of the density, which have derivatives.
-    shape : int or tuple of int, optional
-        By default, that to which the corners broadcast.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------

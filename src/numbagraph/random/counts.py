@@ -10,7 +10,7 @@ from scipy import special
 
 from numbagraph import numpy as xp
 from numbagraph.random.continuous import exponential, open_unit, unit
-from numbagraph.random.keys import Shape, first_accepted, fitted, repeated, split, words
+from numbagraph.random.keys import Shape, first_accepted, fitted, of_parameters, of_shape, repeated, split, words
 from numbagraph.tracing.checks import require
 from numbagraph.tracing.tracer import Tracer
 
@@ -33,21 +33,15 @@ def product(left: Any, right: Any) -> tuple[Any, Any]:
     return ends[1] * ends[3] + (middle >> HALF) + (other >> HALF), left * right
 
 
+@of_parameters
 def randint(key: Any, shape: Any = None, minval: Any = 0, maxval: Any = 2, dtype: Any = np.int64) -> Any:
     """Integers from ``minval`` on and below ``maxval``, each as probable as any other.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
-        By default, that to which the bounds broadcast.
     minval, maxval : int or array of int
     dtype : dtype, optional
         That of an integer.
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -99,16 +93,14 @@ def as_integers(given: Any, wide: np.dtype) -> Any:
     return array.astype(wide)
 
 
+@of_parameters
 def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     """Truth values.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     p : float or array, optional
         How probable it is that one is true.
-    shape : int or tuple of int, optional
-        By default, that of ``p``.
 
     Returns
     -------
@@ -131,18 +123,13 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     return unit(key, shape, FLOAT64) < p
 
 
+@of_shape
 def rademacher(key: Any, shape: Any = (), dtype: Any = np.int64) -> Any:
     """Signs: 1 or -1, each with the probability 1/2.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
-    shape : int or tuple of int, optional
     dtype : dtype, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Examples
     --------
@@ -153,16 +140,14 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = np.int64) -> Any:
     return np.where(bernoulli(key, 0.5, shape), 1, -1).astype(np.dtype(dtype))
 
 
+@of_parameters
 def geometric(key: Any, p: Any, shape: Any = None) -> Any:
     """Numbers of trials up to the first success, from the geometric distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     p : float or array
         The probability of a success.
-    shape : int or tuple of int, optional
-        By default, that of ``p``.
 
     Returns
     -------
@@ -209,16 +194,14 @@ def searched(key: Any, shape: Shape, first: Any, ratio: Any) -> Any:
     return repeated(goes_on, step, start)[-1].astype(np.float64)
 
 
+@of_parameters
 def poisson(key: Any, lam: Any, shape: Any = None) -> Any:
     """Numbers of the Poisson distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     lam : float or array
         The mean.
-    shape : int or tuple of int, optional
-        By default, that of ``lam``.
 
     Returns
     -------
@@ -286,18 +269,16 @@ def rejected(v: Any, middle: Any, least: Any, inverse: Any, a: Any, b: Any, limi
     return ~is_sure & (np.log(v * inverse / (a / (middle * middle) + b)) > limit)
 
 
+@of_parameters
 def binomial(key: Any, n: Any, p: Any, shape: Any = None) -> Any:
     """Numbers of the binomial distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     n : int or array of int
         How many trials there are.
     p : float or array
         The probability of a success in each.
-    shape : int or tuple of int, optional
-        By default, that to which ``n`` and ``p`` broadcast.
 
     Returns
     -------

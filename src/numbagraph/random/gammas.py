@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.ir.later import Later
 from numbagraph.random.continuous import open_unit, standard
-from numbagraph.random.keys import Shape, as_shape, first_accepted, fitted, float_dtype, split
+from numbagraph.random.keys import Shape, as_shape, first_accepted, fitted, float_dtype, of_parameters, split
 from numbagraph.tracing.checks import require
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import apply
@@ -45,17 +45,14 @@ def log_gammas(key: Any, a: Any, shape: Shape, dtype: np.dtype) -> Any:
     return found if current_trace() is None else apply(sample_derivatives.sampled_log_gamma, found, a)
 
 
+@of_parameters
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Logarithms of numbers of the gamma distribution of scale 1.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     a : float or array
         The parameter of its shape, which has a derivative: see `gamma`.
-    shape : int or tuple of int, optional
-        By default, that of ``a``.
-    dtype : {float64, float32}, optional
 
     Returns
     -------
@@ -79,21 +76,14 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = np.float64) -> An
     return log_gammas(key, a, shape, target)
 
 
+@of_parameters
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the gamma distribution of scale 1.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     a : float or array
         The parameter of its shape, which has a derivative: that of a number whose probability stays.
-    shape : int or tuple of int, optional
-        By default, that of ``a``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -118,21 +108,14 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     return np.exp(loggamma(key, a, shape, dtype))
 
 
+@of_parameters
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the chi-square distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     df : float or array
         The degrees of freedom, which have a derivative: see `gamma`.
-    shape : int or tuple of int, optional
-        By default, that of ``df``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -149,21 +132,14 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = np.float64) -> 
     return 2 * gamma(key, df / 2, shape, dtype)
 
 
+@of_parameters
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the beta distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     a, b : float or array
         Its parameters, which have derivatives: see `gamma`.
-    shape : int or tuple of int, optional
-        By default, that to which the parameters broadcast.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -182,17 +158,16 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = np.float64) -
     return np.exp(one - np.logaddexp(one, other))
 
 
+@of_parameters
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Vectors of the Dirichlet distribution, whose elements have the sum 1.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     alpha : array, shape (..., n)
         Its parameters, which have derivatives: see `gamma`.
     shape : int or tuple of int, optional
         The shape without the dimension of the vectors; by default, that of ``alpha``.
-    dtype : {float64, float32}, optional
 
     Returns
     -------
@@ -219,21 +194,14 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = np.float64) 
     return shifted / np.sum(shifted, axis=-1, keepdims=True)
 
 
+@of_parameters
 def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of Student's t distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     df : float or array
         The degrees of freedom, which have a derivative: see `gamma`.
-    shape : int or tuple of int, optional
-        By default, that of ``df``.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------
@@ -253,21 +221,14 @@ def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = np.float64) -> 
     return standard(first, shape, target) * np.exp((np.log(half) - loggamma(second, half, shape, target)) / 2)
 
 
+@of_parameters
 def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Numbers of the F distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     dfnum, dfden : float or array
         The degrees of freedom of the numerator and the denominator, which have derivatives: see `gamma`.
-    shape : int or tuple of int, optional
-        By default, that to which these broadcast.
-    dtype : {float64, float32}, optional
-
-    Returns
-    -------
-    array of ``dtype``, shape ``shape``
 
     Raises
     ------

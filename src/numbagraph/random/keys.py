@@ -11,6 +11,7 @@ import numpy as np
 
 from numbagraph import numpy as xp
 from numbagraph.api.loops import while_loop
+from numbagraph.ir.docstrings import CommonSections
 from numbagraph.library.namespaces import public_function
 from numbagraph.tracing.checks import require
 from numbagraph.tracing.trace import current_trace
@@ -22,6 +23,16 @@ UNSIGNED = tuple(np.dtype(f"uint{width}") for width in (8, 16, 32, 64))
 NOT_A_KEY = "a key is an array of two numbers of uint32, as numbagraph.random.key gives"
 
 threefry2x32 = public_function("threefry2x32", __name__)
+
+KEY = "key : array of uint32, shape (2,)"
+SHAPE = "shape : int or tuple of int, optional"
+DTYPE = "dtype : {float64, float32}, optional"
+DRAWN = "array of ``dtype``, shape ``shape``"
+of_shape = CommonSections({"key": KEY, "shape": SHAPE, "dtype": DTYPE}, Returns=DRAWN)
+"""What functions have in common whose numbers do not depend on parameters."""
+BROADCAST = f"{SHAPE}\n    By default, that to which the parameters broadcast."
+of_parameters = CommonSections({"key": KEY, "shape": BROADCAST, "dtype": DTYPE}, Returns=DRAWN)
+"""What functions have in common whose parameters decide on the shape, if none is given."""
 
 
 def key(seed: Any) -> Any:

@@ -8,21 +8,20 @@ import numpy as np
 
 from numbagraph import numpy as xp
 from numbagraph.random.continuous import standard
-from numbagraph.random.keys import as_shape, float_dtype
+from numbagraph.random.keys import as_shape, float_dtype, of_parameters
 
 
+@of_parameters
 def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = np.float64) -> Any:
     """Vectors of the multivariate normal distribution.
 
     Parameters
     ----------
-    key : array of uint32, shape (2,)
     mean : array, shape (..., n)
     cov : array, shape (..., n, n)
         The covariance, which is positive definite. Both have derivatives.
     shape : int or tuple of int, optional
         The shape without the dimension of the vectors; by default that to which ``mean`` and ``cov`` broadcast.
-    dtype : {float64, float32}, optional
 
     Returns
     -------
