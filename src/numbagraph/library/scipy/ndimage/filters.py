@@ -13,6 +13,7 @@ import numpy as np
 
 from numbagraph.library.scipy.arguments import Function, array, axis_of, differentiated, inexact, known, refuse
 from numbagraph.library.scipy.ndimage import morphology
+from numbagraph.library.scipy.ndimage.axes import dtype_of, of_axes
 from numbagraph.library.scipy.ndimage.interpolation import TRANSFORMS
 from numbagraph.library.scipy.ndimage.map_coordinates import map_coordinates
 from numbagraph.library.scipy.ndimage.rank_filters import LABELS, filters, ordered
@@ -27,23 +28,6 @@ EPSILON = np.finfo(float).eps
 """The bound up to which weights of filters in several dimensions count as zero: SciPy does not multiply by them."""
 MOST_TERMS = 200
 """The largest number of terms of a sum that is written out, so that a loop takes vectors of neighbours."""
-
-
-def of_each_axis(given: Any, count: int, name: str) -> list[Any]:
-    """Return a parameter for each axis."""
-    if isinstance(given, (str, Tracer)) or np.ndim(given) == 0:
-        return [given] * count
-    if len(given) != count:
-        raise RuntimeError(f"sequence argument must have length equal to input rank ({name})")
-    return list(given)
-
-
-def dtype_of(output: Any, image: Any) -> Any:
-    if output is None:
-        return image.dtype
-    if isinstance(output, (np.ndarray, Tracer)):
-        refuse("output= that is an array", "assign the result, output[...] = ..., or give a dtype")
-    return np.dtype(output)
 
 
 def extended(image: Any, margins: Sequence[tuple[int, int]], modes: Sequence[str], cval: Any) -> Any:
@@ -145,6 +129,12 @@ def begin_of(length: int, origin: Any) -> int:
     return begin
 
 
+def weighted_dtype(output: Any, image: Any, weights: Any) -> Any:
+    """Return the dtype of a sum of weighted neighbours: complex weights make complex sums unless one is asked for."""
+    dtype = dtype_of(output, image)
+    return np.result_type(dtype, np.complex64) if output is None and weights.dtype.kind == "c" else dtype
+
+
 def correlate1d(
     input: Any,
     weights: Any,
@@ -156,9 +146,7 @@ def correlate1d(
 ) -> Any:
     """`scipy.ndimage.correlate1d`, which conjugates weights, as NumPy's does."""
     image, line = array(input), np.conj(inexact(weights))
-    dtype = dtype_of(output, image)
-    if output is None and line.dtype.kind == "c":
-        dtype = np.result_type(dtype, np.complex64)
+    dtype = weighted_dtype(output, image, line)
     axis = axis_of(axis, image.ndim)
     if line.ndim != 1 or not known(line, "a filter")[0]:
         raise RuntimeError("no filter weights given")
@@ -221,14 +209,10 @@ def filtered(
     kernel = kernel if convolves else np.conj(kernel)
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
-    dtype = dtype_of(output, image)
-    if output is None and kernel.dtype.kind == "c":
-        dtype = np.result_type(dtype, np.complex64)
-    places = all_axes(axes, image.ndim)
+    places, origins, modes = of_axes(axes, image.ndim, origin=origin, mode=mode)
     if kernel.ndim != len(places):
         raise RuntimeError("filter weights array has incorrect shape.")
-    lengths = known(kernel, "a filter")
-    origins, modes = of_each_axis(origin, len(places), "origin"), of_each_axis(mode, len(places), "mode")
+    dtype, lengths = weighted_dtype(output, image, kernel), known(kernel, "a filter")
     if convolves:
         kernel = np.flip(kernel)
         origins = [turned(each, length) for each, length in zip(origins, lengths, strict=True)]
@@ -238,15 +222,6 @@ def filtered(
     order = np.argsort(places)
     kernel = np.transpose(kernel, [int(each) for each in order]).reshape(shape)
     return correlated(image, kernel, begins, ways, cval, dtype, True)
-
-
-def all_axes(axes: Any, ndim: int) -> list[int]:
-    if axes is None:
-        return list(range(ndim))
-    places = [axis_of(each, ndim) for each in (axes if isinstance(axes, (tuple, list)) else (axes,))]
-    if len(set(places)) != len(places):
-        raise ValueError("axes must be unique")
-    return places
 
 
 # ---- Gauss ----
@@ -302,14 +277,10 @@ def gaussian_filter(
     axes: Any = None,
 ) -> Any:
     """`scipy.ndimage.gaussian_filter`: along one axis after the other."""
-    image = array(input)
-    dtype = dtype_of(output, image)
-    places = all_axes(axes, image.ndim)
-    count = len(places)
-    found = image
-    options = {"sigma": sigma, "order": order, "mode": mode, "radius": radius}
-    given = [of_each_axis(each, count, name) for name, each in options.items()]
-    for axis, wide, each, way, size in zip(places, *given, strict=True):
+    found = array(input)
+    dtype = dtype_of(output, found)
+    given = of_axes(axes, found.ndim, sigma=sigma, order=order, mode=mode, radius=radius)
+    for axis, wide, each, way, size in zip(*given, strict=True):
         if isinstance(wide, Tracer) or wide > 1e-15:
             found = gaussian_filter1d(found, wide, axis, each, dtype, way, cval, truncate, radius=size)
     return found.astype(dtype)
@@ -350,8 +321,7 @@ def gaussian_parts(
 ) -> list[Any]:
     """Return the filter's results with a derivative along each axis."""
     image = array(input)
-    places = all_axes(axes, image.ndim)
-    dtype = dtype_of(output, image)
+    (places,), dtype = of_axes(axes, image.ndim), dtype_of(output, image)
     orders = [[order * (each == axis) for each in places] for axis in places]
     return [gaussian_filter(image, sigma, each, dtype, mode, cval, axes=axes, **options) for each in orders]
 
@@ -371,7 +341,7 @@ def difference(smooth: Sequence[float]) -> Function:
         image = array(input)
         axis = axis_of(axis, image.ndim)
         dtype = dtype_of(output, image)
-        modes = of_each_axis(mode, image.ndim, "mode")
+        _, modes = of_axes(None, image.ndim, mode=mode)
         found = correlate1d(image, [-1, 0, 1], axis, dtype, modes[axis], cval)
         for other in range(image.ndim):
             if other != axis:
@@ -384,9 +354,7 @@ def difference(smooth: Sequence[float]) -> Function:
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
     """`scipy.ndimage.laplace`."""
     image = array(input)
-    dtype, places = dtype_of(output, image), all_axes(axes, image.ndim)
-    modes = of_each_axis(mode, len(places), "mode")
-    pairs = zip(places, modes, strict=True)
+    dtype, pairs = dtype_of(output, image), zip(*of_axes(axes, image.ndim, mode=mode), strict=True)
     return sum_of_parts([correlate1d(image, [1, -2, 1], axis, dtype, way, cval) for axis, way in pairs])
 
 
@@ -421,12 +389,9 @@ def uniform_filter(
     axes: Any = None,
 ) -> Any:
     """`scipy.ndimage.uniform_filter`: along one axis after the other."""
-    image = array(input)
-    dtype, places = dtype_of(output, image), all_axes(axes, image.ndim)
-    count = len(places)
-    given = (of_each_axis(*each) for each in ((size, count, "size"), (mode, count, "mode"), (origin, count, "origin")))
-    found = image
-    for axis, length, way, begin in zip(places, *given, strict=True):
+    found = array(input)
+    dtype, given = dtype_of(output, found), of_axes(axes, found.ndim, size=size, mode=mode, origin=origin)
+    for axis, length, way, begin in zip(*given, strict=True):
         if length > 1:
             found = uniform_filter1d(found, int(length), axis, dtype, way, cval, begin)
     return found.astype(dtype)
@@ -451,15 +416,11 @@ def extreme(better: np.ufunc, name: str) -> Function:
         if size is None:
             raise RuntimeError("no footprint provided")
         image = ordered(input)
-        dtype, places = dtype_of(output, image), all_axes(axes, image.ndim)
-        count = len(places)
-        sizes, modes, origins = (
-            of_each_axis(*each) for each in ((size, count, "size"), (mode, count, "mode"), (origin, count, "origin"))
-        )
+        dtype, given = dtype_of(output, image), of_axes(axes, image.ndim, size=size, mode=mode, origin=origin)
         found = image
         if 0 in known(image, name):
             return np.zeros(image.shape, dtype)
-        for axis, length, way, each in zip(places, sizes, modes, origins, strict=True):
+        for axis, length, way, each in zip(*given, strict=True):
             begin = begin_of(int(length), each)
             margins = [(begin, int(length) - 1 - begin) if other == axis else (0, 0) for other in range(image.ndim)]
             padded = extended(found, margins, [way] * image.ndim, cval)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.library.scipy.arguments import array, double, known, lifted, refuse
-from numbagraph.tracing.tracer import Tracer
+from numbagraph.library.scipy.ndimage.axes import dtype_of
 
 MODES = ("reflect", "grid-mirror", "constant", "grid-constant", "nearest", "mirror", "grid-wrap", "wrap")
 
@@ -60,13 +60,11 @@ def map_coordinates(
         )
     if mode not in MODES:
         raise RuntimeError("boundary mode not supported")
-    if isinstance(output, (np.ndarray, Tracer)):
-        refuse("output= that is an array", "assign the result, output[...] = ..., or give a dtype")
     image, at = array(input), double(coordinates)
+    dtype = dtype_of(output, image)
     shape = known(image, "map_coordinates")
     if not shape or known(at, "map_coordinates")[0] != len(shape):
         raise RuntimeError("invalid shape for coordinate array")
-    dtype = image.dtype if output is None else np.dtype(output)
     values = lifted(image.astype(np.complex128 if image.dtype.kind == "c" else np.float64))
     points = [inside(at[axis], length, mode) for axis, length in enumerate(shape)]
     known_points = [np.isnan(at[axis]) for axis in range(len(shape))]

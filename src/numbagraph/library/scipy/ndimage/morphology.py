@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.library.scipy.arguments import Function, array, known, refuse
+from numbagraph.library.scipy.ndimage.axes import dtype_of
 from numbagraph.tracing.tracer import Tracer
 
 Extend = Callable[..., Any]
@@ -40,8 +41,7 @@ def morphology(name: str, passes: str, extended: Extend) -> Function:
             refuse(f"scipy.ndimage.{name} with axes=", "give structure= with a length of 1 along each other axis")
         if isinstance(iterations, Tracer) or iterations < 1:
             refuse(f"scipy.ndimage.{name} with iterations= that is traced, or less than 1", "give how many there are")
-        if isinstance(output, (np.ndarray, Tracer)):
-            refuse("output= that is an array", "assign the result, output[...] = ..., or give a dtype")
+        dtype_of(output, image)
         flags = structure_of(structure, image.ndim)
         shifts = [int(each) for each in np.broadcast_to(origin, image.ndim)]
         found = image != 0
