@@ -296,7 +296,7 @@ def test_an_exception_reaches_the_caller(error, backend, where):
     assert "failing" in [each.name for each in caught.traceback]
     note, *_ = error.__notes__  # NumPy's run adds the step, and the operation
     line = failing.__code__.co_firstlineno
-    assert note == f"  in the callback {failing.__qualname__} ({__file__}:{line})\n  at {__file__}:{line + 5}"
+    assert note == f"  in the callback {failing.__name__} ({__file__}:{line})\n  at {__file__}:{line + 5}"
     error.__traceback__ = None
     assert f(X * 0)[0] == 0
 

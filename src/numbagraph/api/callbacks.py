@@ -21,7 +21,7 @@ from numbagraph.ops.callback import METHODS, Call, Callback, Kind, callback_of
 from numbagraph.ops.control.operands import strong
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
-from numbagraph.tracing.errors import TraceError
+from numbagraph.tracing.errors import TraceError, name_and_place
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
@@ -149,7 +149,7 @@ def pure_callback(
         raise ValueError(f"vmap_method is one of {', '.join(METHODS)}, not {vmap_method!r}\n  at {source}")
     leaves, arguments = flatten(args)
     templates, results = flatten(result_types)
-    name = name_of(callback)
+    name = name_and_place(callback)
     function = OnLeaves(callback, arguments, results, name)
     eager = current_trace() is None and not any(isinstance(each, Tracer) for each in (*leaves, *templates))
     with at_source(source):
@@ -182,13 +182,6 @@ class Rule(Struct, eq=False):
         found = pulled_back(self.vjp, function.described, *trees, operands)
         pairs = zip(found, function.arguments.children(), strict=True)
         return [leaf for each, argument in pairs for leaf in cotangent_leaves(each, argument)]
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """The name of a function and its place, for error texts."""
-    code = getattr(function, "__code__", None)
-    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
-    return f"{getattr(function, '__qualname__', type(function).__qualname__)}{where}"
 
 
 def operand(leaf: Any, source: Any) -> Value:

@@ -23,7 +23,7 @@ from numbagraph.ops.control.scan import Loop
 from numbagraph.ops.indexing.subscripts import index
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import scan_in_order, while_in_order
-from numbagraph.tracing.errors import TraceError
+from numbagraph.tracing.errors import TraceError, name_and_place
 from numbagraph.tracing.python_arithmetic import check_difference
 from numbagraph.tracing.regions import (
     TRUE,
@@ -49,9 +49,7 @@ def described(what: str, function: Function) -> str:
     """Return the name and place of a function of a loop or a branch, for error texts. Raise if it is no function."""
     if not callable(function):
         raise TraceError(f"{what} must be a function, not {type(function).__name__}\n  at {user_source()}")
-    code = getattr(function, "__code__", None)
-    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
-    return f"{what} {getattr(function, '__name__', repr(function))}{where}"
+    return f"{what} {name_and_place(function)}"
 
 
 def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:

@@ -11,7 +11,6 @@ import optree
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
-from numbagraph.ir.values import Source
 from numbagraph.jit.generator_arguments import Held
 from numbagraph.ops.linalg.singular import CHOICES, chosen
 from numbagraph.purity.outer_state import are_harmless, nothing_written
@@ -269,13 +268,6 @@ def without_lengths(key: Key) -> Key:
 def symbol(name: str) -> str:
     """The name of a function as part of the names of its native ones."""
     return "".join(each if each.isalnum() else "_" for each in name)
-
-
-def described(function: Callable[..., Any]) -> str:
-    """The name of a function, and the place of its definition, for error texts."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    name = getattr(function, "__qualname__", repr(function))
-    return f"{name} ({Source(code.co_filename, code.co_firstlineno)})" if code is not None else name
 
 
 def takes(signature: inspect.Signature, name: str) -> bool:

@@ -11,7 +11,6 @@ from numbagraph.jit.binding import (
     Arguments,
     bind,
     bound_to,
-    described,
     parameter_names,
     positional_names,
     signature_of_callable,
@@ -22,6 +21,7 @@ from numbagraph.jit.conversion import Conversion
 from numbagraph.jit.debug_nans import how_watched, require_choice
 from numbagraph.jit.options import Names
 from numbagraph.runtime.guards import definition_of, same
+from numbagraph.tracing.errors import name_and_place
 
 OPTIONS = ("static_argnames", "donate_argnames", "mutates", "backend", "cache", "parallel", "debug_nans", "stabilise")
 
@@ -49,7 +49,7 @@ class Definition:
         require_backend(backend, parallel)
         require_choice(debug_nans)
         self.function = function
-        self.described = described(function)
+        self.described = name_and_place(function)
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self.backend = backend
         self.cache = cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import sys
 from collections.abc import Callable
@@ -107,6 +108,13 @@ def is_located(error: Exception) -> bool:
     return "\n  at " in str(error)
 
 
+def name_and_place(function: Callable[..., Any]) -> str:
+    """Return the name of a function and the line of its definition, for error texts."""
+    name = getattr(function, "__qualname__", type(function).__qualname__).rpartition("<locals>.")[2]
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return name if code is None else f"{name} ({Source(code.co_filename, code.co_firstlineno)})"
+
+
 def located(
     error: Exception, function: Callable[..., Any], operands: tuple[Any, ...], source: Source | None
 ) -> Exception:
@@ -127,7 +135,7 @@ def kept(value: Value | None, described: str = "another function") -> EscapedErr
     """The error for an array that a function left somewhere while it was traced."""
     where = f"; it was made at {value.source}" if isinstance(value, Node) else ""
     return EscapedError(
-        f"a traced array was kept after the trace that it belongs to, that of {described}{where}. Nobody knows its "
+        f"a traced array was kept after the trace that it belongs to, that of {described}{where}. It has no "
         f"elements: return it from the function instead\n  at {user_source()}"
     )
 
@@ -136,7 +144,7 @@ def misplaced(described: str, user: str | None) -> EscapedError:
     """The error for an array of a trace that goes on, but elsewhere: around that of ``user``, or on another thread."""
     where = f"while {user} is traced" if user is not None else "on another thread"
     return EscapedError(
-        f"a traced array of {described} is used {where}, which knows nothing of it: pass it as an argument, or "
+        f"a traced array of {described} is used {where}, where it has no meaning: pass it as an argument, or "
         f"call the function that is not compiled\n  at {user_source()}"
     )
 
