@@ -139,8 +139,9 @@ class Versions:
 
     def _for_layouts(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> tuple[Traced | None, Traced | None]:
         """The versions for some layouts: one that may take lengths to be equal, and one that does not."""
-        shared = map(layout_of, self._shared.get(arguments.key, ()))
-        group, key = self._traced.get(arguments.key, {}), (self.reach(arguments), *layouts, *shared)
+        structure = arguments.key
+        shared = map(layout_of, self._shared.get(structure, ()))
+        group, key = self._traced.get(structure, {}), (self.reach(arguments), *layouts, *shared)
         return group.get(key), group.get((*key, UNEQUAL))
 
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], leaves: list[Any]) -> Traced:
@@ -158,8 +159,9 @@ class Versions:
         traced: Traced = made.found
         traced.is_kept, traced.watched = made.is_valid, arguments.watched
         self._specialise(traced, arguments, made.reach)
-        group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
-        self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
+        structure = arguments.key
+        group = self._traced.setdefault(structure, {}) if traced.is_kept else {}
+        self._shared[structure], shared = traced.shared.after(self._shared.get(structure, ()))
         return group.setdefault((made.reach, *layouts, *shared, *([UNEQUAL] if is_general else [])), traced)
 
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], **lengths: Any) -> Made:
