@@ -164,3 +164,9 @@ def test_the_architecture_shows_the_layers() -> None:
     picture = text.split("## Layers")[1].split("```")[1]
     layers = runpy.run_path(str(ROOT / "tools" / "check_layers.py"))["LAYERS"]
     assert re.findall(r"^ (\w+)", picture, re.MULTILINE) == list(reversed(layers))
+
+
+def test_citation_and_changelog_are_of_this_version() -> None:
+    version = numbagraph.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text()

@@ -14,6 +14,7 @@ from numbagraph.loops import schedule
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.rewrite import pipeline
 from numbagraph.runtime import specialise
+from numbagraph.tracing.internal_errors import CALLERS, CAPTURE, COMPILER, GENERATORS, LOOPS_OF_USERS
 from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import OWN
 from tests.support.planted import planted
@@ -34,6 +35,11 @@ def line_of(function, more=0):
 def shifted(x):
     y = np.sin(x)
     return y + 1.0
+
+
+def test_files_that_tell_faults_apart_exist():
+    tables = (COMPILER, GENERATORS, CAPTURE, CALLERS, LOOPS_OF_USERS)
+    assert [each for paths in tables for each in paths if not Path(each).exists()] == []
 
 
 BODIES = {
