@@ -336,7 +336,7 @@ def test_lengths_that_elements_decide(printed):
         debug_print("{}", found)
         return found
 
-    with pytest.raises(NotImplementedError, match=r"f \(.*prints \(debug_print\), and has lengths"):
+    with pytest.raises(NotImplementedError, match=r"f \(.*prints \(debug_print\) and has lengths"):
         graph_jit(f)(X)
     np.testing.assert_array_equal(graph_jit(f, backend="numpy")(X), [1.0, 2.0])
     assert printed() == ["[1. 2.]"]

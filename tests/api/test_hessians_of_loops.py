@@ -148,7 +148,7 @@ def test_of_rules_that_are_not_linear_the_other_way_is_named():
 
         return np.sum(while_loop(lambda c: c[1] < 3, lambda c: (step(c[0]), c[1] + 1), (x, 0))[0])
 
-    with pytest.raises(NotImplementedError, match=r"take jacrev\(grad\(f\)\)"):
+    with pytest.raises(NotImplementedError, match=r"Take jacrev\(grad\(f\)\)"):
         graph_jit(hessian(value))(np.ones(2))
 
 

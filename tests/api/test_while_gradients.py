@@ -231,7 +231,7 @@ def test_second_derivatives_through_a_rule_that_is_not_linear() -> None:
         return ng.while_loop(lambda s: s[1] < 3, lambda s: (clipped(s[0] * x), s[1] + 1), (x, 0))[0]
 
     assert ng.graph_jit(ng.grad(f))(0.5) == pytest.approx(4 * 0.5**3)
-    with pytest.raises(NotImplementedError, match="not linear"):
+    with pytest.raises(NotImplementedError, match="not seen to be linear"):
         ng.graph_jit(ng.grad(ng.grad(f)))(0.5)
 
 

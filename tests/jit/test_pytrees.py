@@ -153,7 +153,7 @@ def test_results_that_are_used_up_are_refused(function):
     """The second call would return what the first one's caller has emptied."""
     f = graph_jit(function)
     for _ in range(2):
-        with pytest.raises(TypeError, match=r"returns a \w+, which is used up .* Return a list or a tuple"):
+        with pytest.raises(TypeError, match=r"returns a \w+, which can be read once, .*: return a list or a tuple"):
             f(np.ones(3))
 
 

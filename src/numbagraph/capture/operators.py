@@ -213,8 +213,8 @@ def is_(left: Any, right: Any) -> Any:
         raise CaptureError(f"`is` between values that may be None: ask `is None` of each\n  at {user_source()}")
     if may_be_one(left, right):
         raise CaptureError(
-            f"`is` between two variables that may be one {type(left).__name__}, as a loop or a branch on traced values "
-            f"has bound one of them: compare what they hold\n  at {user_source()}"
+            f"`is` cannot tell whether two variables are one {type(left).__name__}: a loop or a branch on traced "
+            f"values has bound one of them. Compare what they hold\n  at {user_source()}"
         )
     return left is right
 
@@ -319,9 +319,8 @@ def queue(iterable: Any = (), maxlen: int | None = None) -> Any:
     """``collections.deque``."""
     if isinstance(maxlen, Tracer):
         raise LengthsNeeded(
-            f"deque() that holds as many elements as a computed number says: give it a number that is an argument, or "
-            f"write `if len(queue) > n: queue.popleft()` behind each append()"
-            f"\n  at {user_source()}"
+            f"deque() takes no computed maxlen: give it a number that is an argument, or write "
+            f"`if len(queue) > n: queue.popleft()` behind each append()\n  at {user_source()}"
         )
     if is_lazy(iterable) or is_traced(iterable):
         return call(queued)(iterable, maxlen)

@@ -64,9 +64,8 @@ class Held:
         """Raise where a traced function makes the call, with generators that are not its arguments."""
         if current_trace() is not None:
             raise TraceError(
-                "a numpy.random.Generator from outside of a traced function would give its numbers once, while the "
-                "function is traced, and the same in every call: pass the generator as an argument"
-                f"\n  at {user_source()}"
+                "a numpy.random.Generator from outside of a traced function would draw once, and give the same numbers "
+                f"in every call: pass the generator as an argument\n  at {user_source()}"
             )
 
     def read(self) -> dict[int, np.ndarray]:

@@ -80,8 +80,8 @@ def may_be_late(graph: Graph) -> bool:
 
 def refuse_effects(described: str) -> NoReturn:
     raise NotImplementedError(
-        f"{described} prints (debug_print), and has lengths that elements decide: it would be several programs, and "
-        "prints would not be in order. Keep all elements (np.where), or print outside of the function"
+        f"{described} prints (debug_print) and has lengths that elements decide, which need several programs, whose "
+        "prints would be out of order. Keep all elements (np.where), or print outside of the function"
     )
 
 

@@ -405,10 +405,9 @@ def unassigned(what: str) -> Iterator[None]:
     yield
     if any(each.value is not old for each, old in states):
         raise TraceError(
-            f"numbers are drawn from a numpy.random.Generator under {what}, which calls a function once for all "
-            f"elements: draw one for each outside (rng.normal(size=...)), and pass them as an argument, or draw "
-            f"from a key for each element (numbagraph.random)"
-            f"\n  at {user_source()}"
+            f"a numpy.random.Generator cannot draw under {what}, which calls the function once for all elements. Draw "
+            f"a number for each outside (rng.normal(size=...)), and pass them as an argument, or draw from a key for "
+            f"each element (numbagraph.random)\n  at {user_source()}"
         )
     for variable, each in bindings.items():
         if each.tracer.value is not before.get(variable, each.value):

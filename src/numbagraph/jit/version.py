@@ -321,8 +321,8 @@ class StepLimit:
         self.found += 1
         if self.found > self.most:
             raise TraceError(
-                f"the source of {self.described} is not known, so its loops are unrolled, which gives more than "
-                f"{self.most:,} operations: define it in a file, or give linecache its source\n  at {user_source()}"
+                f"the loops of {self.described} unroll to more than {self.most:,} operations, because its source is "
+                f"not known: define it in a file, or give linecache its source\n  at {user_source()}"
             )
 
 
@@ -368,13 +368,13 @@ def collect_outputs(
             )
         if isinstance(leaf, (Iterator, Coroutine)):
             raise TypeError(
-                f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "
-                f"compiled function runs in Python once, so each call would give the same one. Return a list or a tuple"
+                f"{described} returns a {type(leaf).__name__}, which can be read once, while each call would give the "
+                f"same one: return a list or a tuple"
             )
         if not isinstance(leaf, Tracer) and any(isinstance(each, Tracer) for each in held_by(leaf)):
             raise TraceError(
-                f"{described} returns a {type(leaf).__name__} that holds traced arrays, which mean nothing outside: "
-                f"return the arrays, and make it outside; dataclasses and classes that optree knows are trees of arrays"
+                f"{described} returns a {type(leaf).__name__} that holds traced arrays, which mean nothing outside. "
+                f"Return the arrays, and make it outside, or use a dataclass or a class that optree knows"
             )
     targets = {id(tracers[number]) for number in changed}
     new = [leaf for leaf in leaves if isinstance(leaf, Tracer) and id(leaf) not in targets]

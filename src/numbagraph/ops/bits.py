@@ -74,8 +74,8 @@ def reinterpreted(value: Value, dtype: np.dtype) -> Value:
     """Reinterpret the bytes of each element as an element of a dtype of the same size."""
     if dtype.itemsize != value.dtype.itemsize or "c" in (value.dtype.kind, dtype.kind) or dtype.kind == "b":
         raise TypeError(
-            f"view({dtype}) of an array of {value.dtype} is not supported in a traced function: integers and floats of "
-            "one size are; astype() converts numbers, and .real and .imag are the parts of complex ones"
+            f"view({dtype}) of an array of {value.dtype} is not supported in a traced function, only that of integers "
+            "and floats of one size. astype() converts numbers; .real and .imag are the parts of complex ones"
         )
     if value.dtype.kind == "f":
         value = to_bits(value)

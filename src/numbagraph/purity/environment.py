@@ -97,8 +97,8 @@ class Made(NamedTuple):
         if not self.is_valid:
             names = ", ".join(dict.fromkeys(self.reach.guards.changed())) or "what it reads"
             raise RuntimeError(
-                f"{described}: {names} was bound to something else each of {MOST_TRACES} times that it was traced, and "
-                f"native callers keep what they are compiled with: pass it as an argument, or compile when it rests"
+                f"{described}: {names} changed each of the {MOST_TRACES} times that it was traced, and native callers "
+                f"keep what they are compiled with: pass it as an argument, or compile when it rests"
             )
 
 

@@ -382,8 +382,8 @@ class Walk:
     def _add(self, guard: NameGuard) -> None:
         if len(self.guards) == MOST_GUARDS:
             raise TraceError(
-                f"the function reads more than {MOST_GUARDS:,} names, attributes and containers, {guard.name} among "
-                f"them, which each call would compare with what they were: pass them as arguments, or as arrays"
+                f"the function reads more than {MOST_GUARDS:,} names, attributes and containers ({guard.name} among "
+                f"them), and each call would compare them all: pass them as arguments, or as arrays"
             )
         self.guards[id(guard.owner), guard.key] = guard
 

@@ -73,8 +73,8 @@ class PythonCalls:
         if name not in self.warned:
             self.warned.add(name)
             warnings.warn(
-                f"PyTensor's op {name}, which computes {describe(node.outputs[0])}, is Python: native code calls it at "
-                "each evaluation, which takes 3 µs more than the op itself, and chains wait for each other meanwhile",
+                f"PyTensor's op {name} runs in Python at each evaluation (it computes {describe(node.outputs[0])}): "
+                "a call takes 3 µs more than the op itself, and chains wait for each other meanwhile",
                 FallbackWarning,
                 stacklevel=2,
             )

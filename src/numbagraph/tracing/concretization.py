@@ -214,8 +214,8 @@ class Unknown:
     def __float__(self) -> float:
         raise self._unknown(
             "float()",
-            "leave it out, or write x.astype(float); call NumPy's function instead of math's, and what needs a number "
-            "itself, such as a solver of SciPy, through numbagraph.pure_callback",
+            "leave it out, write x.astype(float), or call NumPy's function instead of math's; what needs a number "
+            "itself, such as a solver of SciPy, is called through numbagraph.pure_callback",
         )
 
     def __complex__(self) -> complex:

@@ -42,8 +42,8 @@ def known_shape(value: Value, what: str) -> tuple[int, ...]:
         source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)
         place = "" if source is None else f"\n  at {source}"
         raise LengthsNeeded(
-            f"{what} needs lengths that are known before it runs, and one of {value.type} follows from elements, or "
-            "from the arguments of a caller in native code: reduce what a mask selects, and call it from Python"
+            f"{what} needs lengths that are known before it runs, and a length of {value.type} is not: it follows "
+            "from elements, or from a caller in native code. Reduce what a mask selects, and call it from Python"
             f"{place}"
         )
     return numbers

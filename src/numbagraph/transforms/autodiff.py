@@ -222,9 +222,8 @@ def tangents(
     found = at_zero(moving, [each for each, _ in pairs], seeds)
     if found is None:
         raise NotImplementedError(
-            "forward mode (jvp, jacfwd, hessian) through loops whose derivative is not seen to be linear, or through "
-            "a custom_vjp function whose backward rule is not linear in the cotangent: use reverse mode (grad, vjp, "
-            "jacrev)"
+            "forward mode (jvp, jacfwd, hessian) cannot pass this loop, whose derivative is not seen to be linear, or "
+            "this custom_vjp, whose backward rule is not linear in the cotangent: use reverse mode (grad, vjp, jacrev)"
         )
     rest = iter(found)
     return [

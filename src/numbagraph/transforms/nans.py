@@ -126,8 +126,8 @@ def blame(graph: Graph, arrays: Sequence[Any], infs: bool = False) -> None:
     if not any(each in run.faults for each in graph.outputs):
         what = "not finite" if infs else "NaN"
         raise FloatingPointError(
-            f"{graph.name} gives what is {what}, and NumPy does not: compiled code computes it in another way "
-            "(graph_jit(..., backend='numpy') does not, and explain() shows the rules that were applied)"
+            f"{graph.name} gives a value that is {what} where NumPy does not, since compiled code computes it in "
+            "another way: explain() shows the rules that were applied, and backend='numpy' applies none"
         )
 
 

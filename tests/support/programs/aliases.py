@@ -101,7 +101,7 @@ def caught_in_the_branch(x):
     return y
 
 
-@refused("is used by another name", (3,))
+@refused("may be out of date", (3,))
 def list_by_two_names(n):
     first = []
     second = first

@@ -158,7 +158,7 @@ def windows(x, t):
     return out
 
 
-@refused("bind that name to a copy", (X, 0.5))
+@refused("may be out of date", (X, 0.5))
 def held_in_the_step(x, t):
     current = []
     n = 0
@@ -172,7 +172,7 @@ def held_in_the_step(x, t):
     return n
 
 
-@refused("used by another name", (X, 0.5))
+@refused("may be out of date", (X, 0.5))
 def held_before(x, t):
     current = []
     pair = (current, 1)

@@ -332,7 +332,7 @@ def two_are_bound_to_one(x, t):
     return np.array(a), np.array(b)
 
 
-@refused("changes that two variables may share", (X, 2.0))
+@refused("that two variables may share", (X, 2.0))
 def bound_in_a_branch_and_appended_to(x, t):
     row, new = [1.0], [x[0]]
     if x[1] < t:
@@ -341,7 +341,7 @@ def bound_in_a_branch_and_appended_to(x, t):
     return np.array(row)
 
 
-@refused("changes that two variables may share", (X, 2.0))
+@refused("that two variables may share", (X, 2.0))
 def bound_in_a_branch_and_assigned_to(x, t):
     row, new = [1.0], [x[0]]
     if x[1] < t:
@@ -350,7 +350,7 @@ def bound_in_a_branch_and_assigned_to(x, t):
     return np.array(new)
 
 
-@refused("changes that two variables may share", (X, 2))
+@refused("that two variables may share", (X, 2))
 def bound_in_a_loop_and_assigned_to(x, n):
     row, new = [1.0], [x[0]]
     for _ in range(n):
@@ -359,7 +359,7 @@ def bound_in_a_loop_and_assigned_to(x, n):
     return np.array(row)
 
 
-@refused("changes that two variables may share", (X, 2))
+@refused("that two variables may share", (X, 2))
 def bound_in_a_branch_of_a_loop(x, n):
     row, total = [1.0], 0
     for i in range(n):
@@ -371,7 +371,7 @@ def bound_in_a_branch_of_a_loop(x, n):
     return np.array(row), total
 
 
-@refused("changes that two variables may share", (X, 2.0))
+@refused("that two variables may share", (X, 2.0))
 def dict_that_is_bound(x, t):
     held, new = {"a": x[1]}, {"a": x[0]}
     if x[1] < t:
@@ -430,7 +430,7 @@ def dict_that_begins_anew(x, n):
     return held["a"]
 
 
-@refused("changes that two variables may share", (X, 4))
+@refused("that two variables may share", (X, 4))
 def changed_under_the_other_name(x, n):
     row, total = [1.0], 0
     for i in range(n):

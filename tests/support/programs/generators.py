@@ -233,7 +233,7 @@ def set_of_chosen_elements(x):
     return len(set([v for v in x if v > 0]))  # noqa: C403
 
 
-@refused("elements of a generator are asked for one by one", (X,))
+@refused("cannot take the elements of a generator one by one", (X,))
 def library_that_takes_a_generator(x):
     return np.fromiter(map(abs, x), float) if x[0] > 0 else x
 

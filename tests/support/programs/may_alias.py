@@ -7,7 +7,7 @@ import numpy as np
 from tests.support.programs.declared import case, refused
 
 X = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
-BY_ANOTHER = "is used by another name than that by which it may have changed"
+BY_ANOTHER = "may be out of date: a loop or a branch on traced values has appended to it by another name"
 
 
 @refused(BY_ANOTHER, (X, 9), (X, 1))
@@ -389,7 +389,7 @@ def sorted_in_place(x, n):
     return e[0] + x[0] * 0
 
 
-@refused("may be one list", (X, 9), (X, 1))
+@refused("whether two variables are one list", (X, 9), (X, 1))
 def identity(x, n):
     d = [0.0]
     e = d
@@ -398,7 +398,7 @@ def identity(x, n):
     return x[0] if e is d else 2 * x[0]
 
 
-@refused("changes that two variables may share", (X, 9), (X, 1))
+@refused("that two variables may share", (X, 9), (X, 1))
 def set_after_a_branch(x, n):
     d = {1}
     e = d

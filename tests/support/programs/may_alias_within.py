@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.programs.declared import case, refused
 
 X = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
-BY_ANOTHER = "is used by another name than that by which it may have changed"
+BY_ANOTHER = "may be out of date: a loop or a branch on traced values has appended to it by another name"
 
 
 Point = namedtuple("Point", ["a", "b"])

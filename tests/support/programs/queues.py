@@ -235,7 +235,7 @@ def deque_of_the_last(x, k):
     return np.array(deque(x, maxlen=k))
 
 
-@refused("as many elements as a computed number says", (SIGNAL,))
+@refused("takes no computed maxlen", (SIGNAL,))
 def as_many_as_the_first_says(x):
     recent = deque(maxlen=int(abs(x[0])))
     for each in x:

@@ -150,7 +150,7 @@ def texts_put_together(n, low):
     return total
 
 
-@refused("a text of traced values can be put together, printed and given to errors", (X,))
+@refused("a text of traced values has no characters", (X,))
 def text_of_a_number_is_compared(x):
     total = 0.0
     for v in x:

@@ -273,8 +273,8 @@ class Table(SetOperators, Buffered):  # type: ignore[misc]
     def pop(self, key: Any = None, *default: Any) -> Any:
         if key is None or self.is_set:
             raise CaptureError(
-                f"pop() of a {self.stands_for.name} with traced keys, which takes out whichever element Python's hash "
-                f"table has first: min(x) and x.remove(...), or a list\n  at {user_source()}"
+                f"pop() of a {self.stands_for.name} with traced keys would depend on the order of Python's hash table: "
+                f"use min(x) and x.remove(...), or a list\n  at {user_source()}"
             )
         if default and self.held.spec is not None:
             return converted(written.pop)(self, key, default[0])

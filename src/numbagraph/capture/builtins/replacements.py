@@ -294,8 +294,8 @@ def generator_of(seed: Any = None) -> Any:
     """Return `numpy.random.default_rng` of a seed, which must be known."""
     if is_traced(seed):
         raise TraceError(
-            "numpy.random.default_rng of a traced value is not compiled: make the generator outside, and pass it as an "
-            f"argument, or draw from a key, numbagraph.random.key(seed), whose seed may be traced\n  at {user_source()}"
+            "numpy.random.default_rng takes no traced seed. Make the generator outside, and pass it as an argument, or "
+            f"draw from a key, numbagraph.random.key(seed), whose seed may be traced\n  at {user_source()}"
         )
     return np.random.default_rng(seed)
 

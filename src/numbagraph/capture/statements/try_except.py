@@ -87,7 +87,7 @@ class Catching(Catcher):
         """Raise where an array has been assigned to before an error that a handler takes."""
         if any(region.journal.changed.get(id(array), 0) < end for array, _ in region.written):
             raise Unseen(
-                "an array, a list or a dict changes before an error that `except` takes, in one statement, or in a "
+                "`except` takes an error after an array, a list or a dict has changed in the same statement or "
                 f"function: raise errors before anything is changed, or use `if`\n  at {user_source()}"
             )
 
@@ -98,9 +98,9 @@ class Catching(Catcher):
         take."""
         if node.attrs.get("on_error") == "raise" and self.taken(np.linalg.LinAlgError) is not None:
             raise Unseen(
-                f"{node.op.name} may raise LinAlgError, which `except` takes: write "
-                f'`with numbagraph.on_linalg_error("nan"):` in place of `try`, and ask of the result, '
-                f"`if np.isnan(y).any():`, in place of `except`\n  at {user_source()}"
+                f"`except` cannot take the LinAlgError of {node.op.name}. In place of `try`, write "
+                f'`with numbagraph.on_linalg_error("nan"):`, and in place of `except`, `if np.isnan(y).any():`'
+                f"\n  at {user_source()}"
             )
         for number, extent in node.op.bounds(node):
             positions = registry["cast"].bind(node.inputs[number], dtype=INT64)
@@ -113,8 +113,8 @@ class Catching(Catcher):
         for each in guards:
             if self.number(each) is not None:
                 raise Unseen(
-                    f"the steps of a loop raise {kind_of(each).__name__}, which `except` takes in a function around "
-                    f"it: write `try` into the loop, or ask with `if` before\n  at {each.source or user_source()}"
+                    f"`except` cannot take a {kind_of(each).__name__} of a loop's step in a function around it: "
+                    f"write `try` into the loop, or ask with `if` before\n  at {each.source or user_source()}"
                 )
 
     def note_branches(self, test: Value, no: Traced, yes: Traced) -> None:
@@ -223,8 +223,8 @@ def try_(
         return plainly(body, orelse, known, partial, state)
     if partial:
         raise Unseen(
-            f"something is done before an error that `except` takes, within one statement of `try`: let `try` hold "
-            f"what may raise alone, and put the rest into `else`\n  at {user_source()}"
+            f"`except` takes an error after a part of the same statement is done: let `try` hold what may raise "
+            f"alone, and put the rest into `else`\n  at {user_source()}"
         )
     catcher.require_unwritten(region, end)
     return chosen(catcher, region, end, number or 0, (names, body, orelse, state))

@@ -27,8 +27,8 @@ class Lazy(OnlyTraced):
     def __iter__(self) -> Any:
         """Raise: functions of Python and of libraries, which are not converted, iterate as usual."""
         raise CaptureError(
-            f"the elements of {self.kind} are asked for one by one, and how many there are is traced: take them in a "
-            f"loop, a comprehension, or NumPy's functions of np.array(...)\n  at {calling_source()}"
+            f"cannot take the elements of {self.kind} one by one, since their number is traced: use a loop, a "
+            f"comprehension, or NumPy's functions of np.array(...)\n  at {calling_source()}"
         )
 
 

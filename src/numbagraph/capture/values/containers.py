@@ -225,8 +225,8 @@ def require_own(holder: Any) -> None:
         )
     if trace is not None and any(id(each) in trace.bound for each in originals_of(holder)):
         raise CaptureError(
-            f"a {type(holder).__name__} changes that two variables may share, as a loop or a branch on traced values "
-            f"has bound one of them: bind it to a copy ([*x])\n  at {user_source()}"
+            f"cannot change a {type(holder).__name__} that two variables may share: a loop or a branch on traced "
+            f"values has bound one of them. Copy it first: y = [*x]\n  at {user_source()}"
         )
     outdate_aliases(holder)
 
@@ -246,9 +246,9 @@ def require_changeable(holder: Any) -> None:
         hide_original(holder)
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
         raise CaptureError(
-            f"assignment to an element or an attribute of a {type(holder).__name__} in a loop or a branch on traced "
-            f"values: Python would do it once, while the function is traced; change a copy, which is made there ([*x])"
-            f"\n  at {user_source()}"
+            f"cannot assign to an element or an attribute of this {type(holder).__name__} in a loop or a branch on "
+            f"traced values: Python would do it once, while the function is traced. Change a copy that is made there: "
+            f"y = [*x]\n  at {user_source()}"
         )
 
 

@@ -278,9 +278,9 @@ def require_known(thing: Any) -> None:
         first = next(iter(thing))
         if type(first) is Outgrown and first.kept is None:
             raise CaptureError(
-                f"a {type(thing).__name__} is used by another name than that by which it may have changed: a loop or a "
-                f"branch on traced values has appended to it, or has bound that name to another one on some path; use "
-                f"that name, or bind one of them to a copy ([*x])\n  at {user_source()}"
+                f"this {type(thing).__name__} may be out of date: a loop or a branch on traced values has appended to "
+                f"it by another name, or has bound that name anew. Use that name, or copy first: y = [*x]"
+                f"\n  at {user_source()}"
             )
 
 

@@ -58,8 +58,8 @@ class Slot(Buffered):
     def end(self) -> Any:  # type: ignore[override]
         if self.is_stale:
             raise CaptureError(
-                "a list is read by another name than that of a variable which a loop or a branch on traced values may "
-                f"have bound to another list since: bind that name to a copy (x[:])\n  at {user_source()}"
+                "this list may be out of date: a loop or a branch on traced values may have bound the variable that "
+                f"shares it to another one. Copy it first: y = x[:]\n  at {user_source()}"
             )
         return self._end
 
@@ -90,8 +90,8 @@ class Slot(Buffered):
             return
         raise ReboundListChanges(
             self,
-            f"a list changes that a variable holds which a loop or a branch on traced values binds to other lists: "
-            f"change a copy (x[:]), or assign to the elements of an array that is long enough\n  at {user_source()}",
+            f"cannot change this list: a loop or a branch on traced values binds its variable to other lists. Change "
+            f"a copy (x[:]), or assign to the elements of an array that is long enough\n  at {user_source()}",
         )
 
     append, insert, pop, popleft = map(_changing, ("append", "insert", "pop", "popleft"))

@@ -89,8 +89,8 @@ class Text(OnlyTraced):
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise CaptureError(
-            f"a text of traced values can be put together, printed and given to errors: what it says is not known "
-            f"while the function is traced; compare the values that it is made of\n  at {user_source()}"
+            f"a text of traced values has no characters while the function is traced; it can be joined, printed and "
+            f"given to errors alone. Compare the values that it is made of\n  at {user_source()}"
         )
 
     __mul__ = __mod__ = __getitem__ = __iter__ = __len__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _refuse  # type: ignore[assignment]

@@ -237,7 +237,7 @@ class Stacked(Rows):
     def _require_outside(self, what: str) -> None:
         if self.is_row:
             raise LengthsNeeded(
-                f"one of the lists in a list whose length is traced is {what}: assign to its elements, or put all "
+                f"a list inside of a list whose length is traced cannot be {what}: assign to its elements, or put all "
                 f"elements into one list, and where each part begins into another\n  at {user_source()}"
             )
         if not is_made_here(self):

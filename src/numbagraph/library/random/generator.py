@@ -120,14 +120,14 @@ class TracedGenerator(OnlyTraced):
         state, scope = self._state, active.scope
         if state._foreign:
             raise TraceError(
-                "numbers are drawn in a function for callers from @njit code, C or PyTensor, which have no place for "
-                f"the state: draw outside, and pass the numbers as an argument\n  at {user_source()}"
+                "a generator cannot draw in a function that @njit code, C or PyTensor calls: they have no place for "
+                f"its state. Draw outside, and pass the numbers as an argument\n  at {user_source()}"
             )
         if state._scope is not scope and (scope is None or scope.journal is None) and not state_ended(state):
             raise TraceError(
-                "numbers are drawn from a numpy.random.Generator in a function that is a loop's body, a branch, or a "
-                "condition, where the next step would draw the same: write the loop or the branch in Python, draw "
-                f"before it, or draw from a key of each step (numbagraph.random.fold_in)\n  at {user_source()}"
+                "a numpy.random.Generator cannot draw in a function given to a loop or a branch: each step would draw "
+                "the same numbers. Write the loop or the branch in Python, draw before it, or draw from a key of each "
+                f"step (numbagraph.random.fold_in)\n  at {user_source()}"
             )
 
     # ---- NumPy's methods; derivatives follow where numbers are shifted and scaled ----

@@ -292,8 +292,8 @@ def independent(
     found = at_zero([*pushed, *guard_values(guards)], outputs, seeds)
     if found is None:
         raise NotImplementedError(
-            "in forward mode over reverse mode of a while loop, the loops in its step are not seen to be linear: take "
-            "jacrev(grad(f)) instead of hessian(f); or a custom_vjp has a backward rule that is not linear"
+            "forward mode over reverse mode cannot pass this while loop: a loop in its step, or the backward rule of a "
+            "custom_vjp, is not seen to be linear. Take jacrev(grad(f)) instead of hessian(f)"
         )
     return found[: len(pushed)], list(with_guard_values(guards, found[len(pushed) :]))
 

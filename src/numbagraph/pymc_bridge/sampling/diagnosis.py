@@ -35,9 +35,8 @@ def explain_failure(compiled: Any, model: pm.Model) -> None:
         zero = [name for name, each in zip(compiled.shapes, gradient, strict=False) if not np.all(each)]
         if zero:
             raise SamplingError(
-                f"where chains begin, the derivative of the log-density by {', '.join(zero)} has zeros, with which the "
-                "sampler cannot begin: remove variables that nothing depends on; initvals says where else chains may "
-                "begin"
+                f"the derivative of the log-density by {', '.join(zero)} is zero where chains begin, so the sampler "
+                "cannot: remove variables that nothing depends on, or let chains begin elsewhere (initvals)"
             )
 
 
