@@ -55,7 +55,7 @@ derivatives = CommonSections(
             If an argument that is differentiated is a bool, or an output is an integer or a bool.
         """,
 )
-"""What the docstrings of functions for matrices of derivatives have in common."""
+"""The sections of functions for matrices of derivatives."""
 
 
 def _basis(value: Value) -> tuple[Value, Any]:

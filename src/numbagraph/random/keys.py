@@ -29,10 +29,10 @@ SHAPE = "shape : int or tuple of int, optional"
 DTYPE = "dtype : {float64, float32}, optional"
 DRAWN = "array of ``dtype``, shape ``shape``"
 of_shape = CommonSections({"key": KEY, "shape": SHAPE, "dtype": DTYPE}, Returns=DRAWN)
-"""What functions have in common whose numbers do not depend on parameters."""
+"""The sections of functions whose numbers do not depend on parameters."""
 BROADCAST = f"{SHAPE}\n    By default, that to which the parameters broadcast."
 of_parameters = CommonSections({"key": KEY, "shape": BROADCAST, "dtype": DTYPE}, Returns=DRAWN)
-"""What functions have in common whose parameters decide on the shape, if none is given."""
+"""The sections of functions whose parameters decide on the shape, if none is given."""
 
 
 def key(seed: Any) -> Any:

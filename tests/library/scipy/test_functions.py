@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special
+from scipy import fft, interpolate, linalg, ndimage, signal, special
 
 from numbagraph import grad, graph_jit, vmap
 from tests.support.coverage.families import table
 from tests.support.coverage.measure import failure, function_of
 from tests.support.coverage.scipy_calls import MODULES
 from tests.support.coverage.special_calls import FUNCTIONS
+from tests.support.scipy_checks import check, check_error
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.1, 0.9, 40)
@@ -16,31 +17,6 @@ A = RNG.normal(size=(5, 6))
 S = A @ A.T + np.eye(5)
 KNOTS = np.sort(RNG.uniform(0, 1, 8))
 HEIGHTS = RNG.normal(size=(8, 2))
-
-
-def check(function, *args, rtol=1e-10, again=()):
-    """A function gives what it gives without compilation, with other arguments of other lengths too."""
-    compiled = graph_jit(function)
-    for given in (args, *again):
-        expected = function(*given)
-        found = compiled(*given)
-        if not isinstance(expected, tuple):
-            expected, found = (expected,), (found,)
-        assert len(found) == len(expected)
-        for left, right in zip(found, expected, strict=True):
-            left, right = np.asarray(left), np.asarray(right)
-            assert (left.dtype, left.shape) == (right.dtype, right.shape)
-            largest = np.max(np.abs(right), initial=1.0, where=np.isfinite(right))
-            np.testing.assert_allclose(left, right, rtol, rtol * largest)
-
-
-def check_error(function, *args):
-    """The error of the function as it is."""
-    with pytest.raises((ValueError, RuntimeError, IndexError, NotImplementedError)) as plain:
-        function(*args)
-    with pytest.raises(type(plain.value)) as compiled:
-        graph_jit(function)(*args)
-    assert str(plain.value).splitlines()[0][:40] in str(compiled.value)
 
 
 def slope_error(function, x, rtol=1e-5):
@@ -263,37 +239,6 @@ def test_singular_matrices():
         graph_jit(lambda a: linalg.cholesky(a))(-np.eye(2))
     with pytest.raises(np.linalg.LinAlgError):
         graph_jit(lambda a: linalg.inv(a, assume_a="pos"))(np.diag([1.0, -1.0]))
-
-
-# ---- integrals of samples ----
-
-
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 8])
-def test_integrals(count):
-    y, points = RNG.normal(size=(3, count)), np.cumsum(X[:count])
-    for function in (integrate.trapezoid, integrate.simpson, integrate.cumulative_trapezoid):
-        check(lambda y, f=function: f(y), y)
-        check(lambda y, x, f=function: f(y, x), y, points)
-        check(lambda y, f=function: f(y, dx=0.3, axis=0), y.T)
-        check(lambda y, x, f=function: f(y, x, axis=0), y.T, points)
-    check(lambda y: integrate.cumulative_simpson(y, dx=0.3), y)
-    check(lambda y, x: integrate.cumulative_simpson(y, x=x, initial=1.5), y, points)
-    check(lambda y, x: integrate.cumulative_simpson(y, x=x, axis=0), y.T, points)
-    check(lambda y: integrate.cumulative_trapezoid(y, initial=0), y)
-    check(lambda y: integrate.simpson(y), np.arange(count))
-
-
-def test_integrals_of_points_that_coincide():
-    y, points = X[:7], np.array([0.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0])
-    check(lambda y, x: integrate.simpson(y, x), y, points)
-    check(lambda y, x: integrate.simpson(y, x), y[:6], points[:6])
-
-
-def test_errors_of_integrals():
-    check_error(lambda y: integrate.romb(y), X[:4])
-    check_error(lambda y, x: integrate.simpson(y, x), X[:4], X[:5])
-    check_error(lambda y, x: integrate.cumulative_simpson(y, x=x), X[:4], np.array([0.0, 2.0, 1.0, 3.0]))
-    check_error(lambda y: integrate.cumulative_trapezoid(y), X[:0])
 
 
 # ---- interpolants ----
