@@ -183,7 +183,7 @@ REASONS = {
     "no derivative": (
         with_a_variable_of_no_effect,
         SamplingError,
-        "derivative of the log-density by fixed has zeros, .*: remove",
+        "derivative of the log-density by fixed is zero where chains begin, .*: remove",
     ),
     "a parameter": (lambda: of_scale(-1.0, observed=np.zeros(2)), ParameterValueError, r"(?s)sigma > 0.* at y_logprob"),
     "an index": (with_bad_index, IndexError, r"(?s)index 3 is out of bounds.*effect\[group\]"),
