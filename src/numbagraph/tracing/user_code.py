@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,7 +22,7 @@ def _beside_numpy(*names: str) -> tuple[str, ...]:
 
 
 _NUMPY = _beside_numpy("numpy", "scipy")
-NUMERICAL = (OWN, *_beside_numpy("numpy", "scipy", "numba", "optree"))
+NUMERICAL = (OWN, *_beside_numpy("numpy", "scipy", "numba", "optree"), contextlib.__file__)
 """The libraries that stand between a user's call and the code here; a line of any other one counts as the caller's."""
 HARMLESS = frozenset((OWN, *_NUMPY))
 """The libraries that keep no reference to their arguments."""
