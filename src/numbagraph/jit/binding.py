@@ -16,14 +16,15 @@ from numbagraph.ops.linalg.singular import CHOICES, chosen
 from numbagraph.purity.outer_state import are_harmless, nothing_written
 from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
 from numbagraph.tracing.sparse_pytrees import known_to_trees
-from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of, with_integers, with_lengths
+from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of, with_lengths
+from numbagraph.tracing.static_values import is_number, is_static, key_of, with_values
 from numbagraph.tracing.trace import as_traced
 
 Key = tuple[Any, ...]
 GENERATORS = "generators of random numbers"
 LENGTHS = "lengths of arrays"
-INTEGERS = "integers of Python"
-"""The name under which integers of Python's stand among static arguments; no argument has such a name."""
+VALUES = "values of leaves"
+"""The name under which known values of leaves stand among static arguments; no argument has such a name."""
 MOST_LEAVES = 20_000
 """The greatest number of leaves of arguments, and of results: they lie on the stack, which a million would overflow."""
 V = TypeVar("V")
@@ -45,14 +46,12 @@ class Arguments(Struct, frozen=False):
     lengths: tuple[tuple[int, ...], ...] | None = None
     """The shape of each leaf, if the version is made for these lengths alone."""
 
-    integers: tuple[Any, ...] | None = None
-    """The integers of Python's among the leaves, if the version is made for them alone."""
+    values: tuple[Any, ...] | None = None
+    """The value of each leaf, in a tuple, that the version is made for alone; None for others."""
+    known: Known = Known.NOTHING
+    """The kinds of facts that the version is made for alone."""
     describe: Callable[[Any, str], tuple[Leaf, Any]] = describe
     """A function that returns the layout of a leaf, and the leaf as compiled code takes it."""
-
-    @property
-    def known(self) -> Known:
-        return Known.NUMBERS if self.integers is not None else Known.LENGTHS if self.lengths is not None else Known(0)
 
     def know(self, what: Known) -> None:
         """Let versions be made, from now on, for these lengths alone, and for these integers if ``what`` includes
@@ -60,9 +59,9 @@ class Arguments(Struct, frozen=False):
         if what >= Known.LENGTHS and self.lengths is None:
             self.lengths = lengths_of(self.leaves)
             self.static = (*self.static, (LENGTHS, self.lengths))
-        if what >= Known.NUMBERS and self.integers is None:
-            self.integers = integers_of(self.leaves)
-            self.static = (*self.static, (INTEGERS, self.integers))
+        if what >= Known.NUMBERS > self.known:
+            self._fix(integers_of(self.leaves))
+        self.known = max(self.known, what)
 
     def know_more(self) -> bool:
         """Let versions be made for more known facts. Return whether there are any more."""
@@ -73,6 +72,31 @@ class Arguments(Struct, frozen=False):
         else:
             return False
         return True
+
+    def fix_numbers(self, names: Collection[str]) -> bool:
+        """Let versions be made for the numbers that some leaves are, from now on. Return whether that is new."""
+        if not names:
+            return False
+        pairs = zip(self.leaves, self.leaf_names, strict=True)
+        before = self.values
+        self._fix(tuple((leaf,) if name in names and is_number(leaf) else None for leaf, name in pairs))
+        return self.values != before
+
+    def _fix(self, values: tuple[Any, ...]) -> None:
+        """Let versions be made for some more values of leaves."""
+        if not any(values):
+            return
+        old = self.values or (None,) * len(values)
+        self.values = tuple(each or other for each, other in zip(old, values, strict=True))
+        others = [each for each in self.static if each[0] != VALUES]
+        self.static = (*others, (VALUES, tuple(each and key_of(*each) for each in self.values)))
+
+    def take_static_leaves(self) -> None:
+        """Let versions be made for the leaves that native code does not take, such as functions and slices, each."""
+        found = tuple((leaf,) if is_static(leaf) else None for leaf in self.leaves)
+        if any(found):
+            self.leaves = [0 if each else leaf for each, leaf in zip(found, self.leaves, strict=True)]
+            self._fix(found)
 
     @property
     def key(self) -> Key:
@@ -101,13 +125,14 @@ class Arguments(Struct, frozen=False):
         return tuple(number for number, owner in owners if owner in names)
 
     def static_arguments(self, static_argnames: Collection[str]) -> list[Any]:
-        """The static arguments of the call. Raise for a generator of random numbers, which cannot be static."""
+        """The static arguments and leaves of the call. Raise for a generator of random numbers, which cannot be
+        static."""
         given = self.bound.arguments
         names = [name for name in static_argnames if name in given]
         for name in names:
             if is_source(given[name]):
                 raise TypeError(not_traced(name, given[name]))
-        return [given[name] for name in names]
+        return [*(given[name] for name in names), *(each[0] for each in self.values or () if each is not None)]
 
     def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
         """Return ``function`` as a function of the leaves. ``may_write``: whether objects that it reaches by names may
@@ -116,8 +141,8 @@ class Arguments(Struct, frozen=False):
         def call(leaves: list[Any]) -> Any:
             if self.lengths is not None:
                 with_lengths(leaves, self.lengths)
-            if self.integers is not None:
-                leaves = with_integers(leaves, self.integers)
+            if self.values is not None:
+                leaves = with_values(leaves, self.values)
             if self.generators is not None:
                 leaves = self.generators.traced(leaves)
             dynamic = optree.tree_unflatten(self.spec, leaves)
@@ -149,11 +174,13 @@ def bind(
     described: str,
     watched: str = "",
     known: Known = Known.NOTHING,
+    fixed: Collection[str] = (),
 ) -> Arguments:
     """Bind and flatten the arguments of a call of the function that is ``described``. A default is part of the
-    function, whatever it is."""
+    function, whatever it is. A version is made for what is ``known``, and for the numbers that are ``fixed``, alone."""
     arguments = bind_flat(bound, static_argnames, described, watched)
     arguments.know(known)
+    arguments.fix_numbers(fixed)
     return arguments
 
 
@@ -178,6 +205,8 @@ def bind_flat(
         _, largest = max(zip((each.num_leaves for each in spec.children()), dynamic, strict=True))
         raise too_many(f"the arguments of {described}, most of all {largest!r},", len(leaves))
     arguments = Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
+    arguments.take_static_leaves()
+    leaves = arguments.leaves
     if not any(map(is_generator, leaves)):
         return arguments
     generators = Held(leaves, arguments.leaf_names)

@@ -13,6 +13,7 @@ from numbagraph.ir.later import Later
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
 from numbagraph.tracing.static_lengths import Known
+from numbagraph.tracing.static_values import numbers_given
 from numbagraph.tracing.trace import active
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Conversion:
         self.needed = False
         self.known = Known.NOTHING
         """The facts that each version is made for alone."""
+        self.fixed: frozenset[str] = frozenset()
+        """The arguments for whose numbers versions are made (`numbagraph.tracing.static_values`)."""
         self.without_source = False
         """Whether the function is traced as it is, with known lengths, since it cannot be converted."""
         self.room = 1
@@ -65,14 +68,27 @@ class Conversion:
                     if not arguments.know_more():
                         raise
                 except WithoutSource as error:
+                    if self._fix_numbers(error.refused, arguments):
+                        continue
                     if not self._may_know_lengths(arguments):
                         raise error.refused from None
                     self.without_source = True
+                except Exception as error:
+                    if not self._fix_numbers(error, arguments):
+                        raise
                 else:
                     self.known = max(self.known, arguments.known)
                     return found
         finally:
             active.widened = around
+
+    def _fix_numbers(self, error: Exception, arguments: Any) -> bool:
+        """Let versions be made for the numbers that the call was given which has failed. Return whether that is new."""
+        names = numbers_given(error)
+        is_new = arguments.fix_numbers(names)
+        if is_new:
+            self.fixed |= names
+        return is_new
 
     @staticmethod
     def _may_know_lengths(arguments: Any) -> bool:

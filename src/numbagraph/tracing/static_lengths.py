@@ -68,10 +68,5 @@ def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> N
 
 
 def integers_of(leaves: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments that are integers of Python's, with their types; None in place of others."""
-    return tuple((type(leaf), leaf) if type(leaf) in (bool, int) else None for leaf in leaves)
-
-
-def with_integers(leaves: Sequence[Any], integers: Sequence[Any]) -> list[Any]:
-    """Traced arguments, with integers that are known in their places."""
-    return [leaf if known is None else known[1] for leaf, known in zip(leaves, integers, strict=True)]
+    """The arguments that are integers of Python's, each in a tuple; None in place of others."""
+    return tuple((leaf,) if type(leaf) in (bool, int) else None for leaf in leaves)
