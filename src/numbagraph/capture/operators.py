@@ -51,7 +51,7 @@ from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import resolved
 from numbagraph.capture.values.cell import Cell
 from numbagraph.capture.values.containers import in_region, made, made_if_list, refuse_change, refuse_once
-from numbagraph.capture.values.iterables import require_known
+from numbagraph.capture.values.iterables import require_known, starred
 from numbagraph.capture.values.list_aliases import may_be_one
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import Row
@@ -135,6 +135,7 @@ __all__ = [
     "set_item",
     "set_of",
     "slice_",
+    "starred",
     "text",
     "try_",
     "unpack",

@@ -11,12 +11,13 @@ import optree
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
+from numbagraph.jit.conversion import Conversion
 from numbagraph.jit.generator_arguments import Held
 from numbagraph.ops.linalg.singular import CHOICES, chosen
 from numbagraph.purity.outer_state import are_harmless, nothing_written
 from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
 from numbagraph.tracing.sparse_pytrees import known_to_trees
-from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of, with_lengths
+from numbagraph.tracing.static_lengths import Known, Place, integers_of, lengths_of, with_lengths
 from numbagraph.tracing.static_values import is_number, is_static, key_of, with_values
 from numbagraph.tracing.trace import as_traced
 
@@ -43,9 +44,8 @@ class Arguments(Struct, frozen=False):
     """The values that results must not have (`numbagraph.jit.debug_nans`)."""
     generators: Held | None = None
     """The generators of random numbers among the leaves, whose states stand for them."""
-    lengths: tuple[tuple[int, ...], ...] | None = None
-    """The shape of each leaf, if the version is made for these lengths alone."""
-
+    lengths: tuple[tuple[int | None, ...], ...] | None = None
+    """The lengths of each leaf that the version is made for alone; None for others."""
     values: tuple[Any, ...] | None = None
     """The value of each leaf, in a tuple, that the version is made for alone; None for others."""
     known: Known = Known.NOTHING
@@ -56,9 +56,8 @@ class Arguments(Struct, frozen=False):
     def know(self, what: Known) -> None:
         """Let versions be made, from now on, for these lengths alone, and for these integers if ``what`` includes
         them."""
-        if what >= Known.LENGTHS and self.lengths is None:
-            self.lengths = lengths_of(self.leaves)
-            self.static = (*self.static, (LENGTHS, self.lengths))
+        if what >= Known.LENGTHS > self.known:
+            self._fix_lengths(lengths_of(self.leaves))
         if what >= Known.NUMBERS > self.known:
             self._fix(integers_of(self.leaves))
         self.known = max(self.known, what)
@@ -72,6 +71,24 @@ class Arguments(Struct, frozen=False):
         else:
             return False
         return True
+
+    def fix_lengths(self, places: Collection[Place]) -> bool:
+        """Let versions be made for some lengths of leaves, from now on. Return whether that is new."""
+        if not places or self.known >= Known.LENGTHS:
+            return False
+        before = self.lengths
+        pairs = zip(lengths_of(self.leaves), self.leaf_names, strict=True)
+        self._fix_lengths(
+            tuple(
+                tuple(length if (name, axis) in places else None for axis, length in enumerate(shape))
+                for shape, name in pairs
+            )
+        )
+        return self.lengths != before
+
+    def _fix_lengths(self, lengths: tuple[tuple[int | None, ...], ...]) -> None:
+        self.lengths = lengths
+        self.static = (*(each for each in self.static if each[0] != LENGTHS), (LENGTHS, lengths))
 
     def fix_numbers(self, names: Collection[str]) -> bool:
         """Let versions be made for the numbers that some leaves are, from now on. Return whether that is new."""
@@ -173,14 +190,15 @@ def bind(
     static_argnames: Collection[str],
     described: str,
     watched: str = "",
-    known: Known = Known.NOTHING,
-    fixed: Collection[str] = (),
+    convert: Conversion | None = None,
 ) -> Arguments:
     """Bind and flatten the arguments of a call of the function that is ``described``. A default is part of the
-    function, whatever it is. A version is made for what is ``known``, and for the numbers that are ``fixed``, alone."""
+    function, whatever it is. A version is made for the facts alone that ``convert`` needs."""
     arguments = bind_flat(bound, static_argnames, described, watched)
-    arguments.know(known)
-    arguments.fix_numbers(fixed)
+    if convert is not None:
+        arguments.know(convert.known)
+        arguments.fix_lengths(convert.places)
+        arguments.fix_numbers(convert.fixed)
     return arguments
 
 

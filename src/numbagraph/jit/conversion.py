@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from numbagraph.ir.later import Later
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
-from numbagraph.tracing.static_lengths import Known
+from numbagraph.tracing.static_lengths import Known, Place, places_of
 from numbagraph.tracing.static_values import numbers_given
 from numbagraph.tracing.trace import active
 
@@ -50,6 +50,8 @@ class Conversion:
         """The facts that each version is made for alone."""
         self.fixed: frozenset[str] = frozenset()
         """The arguments for whose numbers versions are made (`numbagraph.tracing.static_values`)."""
+        self.places: frozenset[Place] = frozenset()
+        """The lengths of arguments that versions are made for."""
         self.without_source = False
         """Whether the function is traced as it is, with known lengths, since it cannot be converted."""
         self.room = 1
@@ -64,8 +66,8 @@ class Conversion:
             while True:
                 try:
                     found = self._settled(make, at_once)
-                except LengthsNeeded:
-                    if not arguments.know_more():
+                except LengthsNeeded as error:
+                    if not self._fix_lengths(error, arguments) and not arguments.know_more():
                         raise
                 except WithoutSource as error:
                     if self._fix_numbers(error.refused, arguments):
@@ -88,6 +90,13 @@ class Conversion:
         is_new = arguments.fix_numbers(names)
         if is_new:
             self.fixed |= names
+        return is_new
+
+    def _fix_lengths(self, error: LengthsNeeded, arguments: Any) -> bool:
+        places = places_of(error.extent)
+        is_new = arguments.fix_lengths(places)
+        if is_new:
+            self.places |= places
         return is_new
 
     @staticmethod

@@ -93,7 +93,7 @@ class Definition:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """Bind the arguments of a call to the parameters, and take them apart into leaves."""
         bound, watched = bound_to(self.signature, args, kwargs, self.described), how_watched(self.debug_nans)
-        arguments = bind(bound, self.static_argnames, self.described, watched, self.convert.known, self.convert.fixed)
+        arguments = bind(bound, self.static_argnames, self.described, watched, self.convert)
         arguments.describe = describer(self.backend)
         return arguments
 

@@ -18,6 +18,7 @@ from numbagraph.rewrite.debug_checks import check_level, check_values
 from numbagraph.runtime import failures, replay
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import compiler
+from numbagraph.tracing.python_arithmetic import NOT_AN_INTEGER
 from numbagraph.tracing.retrace import ListFull
 from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of
 from numbagraph.tracing.trace import as_traced
@@ -100,11 +101,15 @@ class Execution:
             return self._retry_with_numbers(error, arguments)
         except compiler.LengthNotKnown as error:  # of an array on one of the paths, of which numbers say which is taken
             return self._retry_with_numbers(error, arguments)
+        except ValueError as error:
+            if traced.outputs.has_effects or NOT_AN_INTEGER not in str(error):
+                raise
+            return self._retry_with_numbers(error, arguments, is_needed=True)
 
-    def _retry_with_numbers(self, error: Exception, arguments: Arguments) -> Any:
+    def _retry_with_numbers(self, error: Exception, arguments: Arguments, *, is_needed: bool = False) -> Any:
         """Retry a call with known lengths and integers after ``error``; raise ``error`` if that fails too, or if the
-        function is not converted."""
-        if not self.definition.convert.needed:
+        function is not converted, so that numbers decide on no paths (unless retrying ``is_needed`` all the same)."""
+        if not (is_needed or self.definition.convert.needed):
             raise error
         try:
             return self._call_with_numbers(arguments)

@@ -5,7 +5,7 @@ exception                     retried by                             with
 ============================  =====================================  ============================================
 `Unconvertible`               `jit.conversion`                       the function as it is, and known lengths
 `WithoutSource`               `jit.conversion`                       the function as it is, and known lengths
-`LengthsNeeded`               `jit.conversion`                       the lengths of this call, then its integers
+`LengthsNeeded`               `jit.conversion`                       this length, all lengths, then all integers
 `ListFull`                    `jit.execution`                        more room for lists
 `KeysNeeded`                  `jit.conversion`                       hash tables in place of dicts and sets
 `WiderElements`               `capture.statements.list_buffering`    buffers for wider elements
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numbagraph.ir.values import Source
+from numbagraph.ir.values import Source, Value
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.trace import CaptureError, refused
 
@@ -58,10 +58,12 @@ class WithoutSource(Exception, Retrace):
 
 
 class LengthsNeeded(TraceError, Retrace):
-    """A length must be known while the function is traced (`numbagraph.tracing.static_lengths`)."""
+    """A length must be known while the function is traced (`numbagraph.tracing.static_lengths`): ``extent``, or any
+    one."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, text: str, extent: Value | None = None) -> None:
+        super().__init__(text)
+        self.extent = extent
         refused(self)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.values import Node, Value, extent_values, toposort
+from numbagraph.ir.values import Constant, Dim, Node, Value, extent_values, toposort
 from numbagraph.runtime.arguments import Abstract, Placeholder
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import current_trace
@@ -56,15 +56,30 @@ def lengths_of(leaves: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
     return tuple(leaf.shape if isinstance(leaf, Abstract) else np.shape(leaf) for leaf in leaves)
 
 
-def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> None:
-    """Require that traced arguments have known lengths, before anything is done with them. So have captured arrays."""
+def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int | None, ...]]) -> None:
+    """Require that traced arguments have known lengths, before anything is done with them. So have captured arrays, if
+    all are known."""
     trace = current_trace()
     if trace is not None:
-        trace.captured.have_known_lengths = True
+        trace.captured.have_known_lengths = all(None not in known for known in lengths)
     for leaf, known in zip(leaves, lengths, strict=True):
         if isinstance(leaf, Tracer):
             for extent, length in zip(leaf.value.shape, known, strict=True):
-                shapes.require_same(extent, length, f"an argument must have shape {known}")
+                if length is not None:
+                    shapes.require_same(extent, length, f"an argument must have the length {length}")
+
+
+Place = tuple[str, int]
+"""The name of an argument, and an axis."""
+
+
+def places_of(extent: Value | None) -> frozenset[Place]:
+    """Return the lengths of arguments that a length is computed of; none if it follows from anything else."""
+    sources = [] if extent is None else [each for each in toposort([extent]) if not isinstance(each, (Node, Constant))]
+    if not all(isinstance(each, Dim) for each in sources):
+        return frozenset()
+    parts = (each.name.rpartition(".shape[") for each in sources if isinstance(each, Dim))
+    return frozenset((name, int(axis[:-1])) for name, dot, axis in parts if dot)
 
 
 def integers_of(leaves: Sequence[Any]) -> tuple[Any, ...]:

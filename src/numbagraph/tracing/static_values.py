@@ -8,7 +8,7 @@ number itself, and from then on has a version for each of its values.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from types import FrameType, ModuleType
 from typing import Any
 

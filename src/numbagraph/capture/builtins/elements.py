@@ -28,7 +28,14 @@ from numbagraph.capture.values.containers import (
     require_changeable,
     require_own,
 )
-from numbagraph.capture.values.iterables import Elements, Range, as_iterable, require_known, whole_number
+from numbagraph.capture.values.iterables import (
+    Elements,
+    Range,
+    as_iterable,
+    require_known,
+    traced_iterable,
+    whole_number,
+)
 from numbagraph.capture.values.list_aliases import Hidden, is_made_here
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
@@ -375,6 +382,10 @@ def unpack(value: Any, shape: Any) -> Any:
             raise TraceError(text)
         shapes.require_same(value.value.shape[0], len(shape), text, ValueError)
         value = [value[number] for number in range(len(shape))]
+    elif (lazy := traced_iterable(value)) is not None:
+        text = f"{len(shape)} values are unpacked from {lazy.kind}, which has another number\n  at {user_source()}"
+        shapes.require_same(lazy.count(), len(shape), text, ValueError)
+        value = [lazy.at(Tracer(shapes.as_value(number))) for number in range(len(shape))]
     parts = list(value)
     if len(parts) != len(shape):
         raise ValueError(f"{len(shape)} values expected, and there are {len(parts)}\n  at {user_source()}")

@@ -353,6 +353,8 @@ class Expressions(ast.NodeTransformer):
             node.value = self.visit_ListComp(node.value)
             return node
         self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = self.at(node.value, call_of("starred", node.value))
         return node
 
     def generator(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:

@@ -22,6 +22,7 @@ from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Constant, Value
 from numbagraph.ops.ranges import LONGEST, distant_length
 from numbagraph.tracing.python_arithmetic import OVERFLOW, bounds, fits
+from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 Function = Callable[..., Any]
@@ -293,6 +294,22 @@ def traced_iterable(thing: Any) -> Any:
     if isinstance(thing, KINDS):
         return thing.walked() if isinstance(thing, Rows) else thing
     return Rows(thing) if isinstance(thing, Tracer) else None
+
+
+def starred(thing: Any) -> Any:
+    """``*thing`` in a call, a list or a tuple: its elements must be counted while the function is traced."""
+    found = traced_iterable(thing)
+    if found is None or (isinstance(thing, Tracer) and not thing.ndim):
+        return thing
+    count = shapes.resolve(found.count())
+    if not isinstance(count, int):
+        raise LengthsNeeded(
+            f"*x needs the number of elements of x while the function is traced, and that follows from others: "
+            f"use x itself\n  at {user_source()}",
+            count,
+        )
+    numbers = (Tracer(as_value(number)) for number in range(count))
+    return thing if isinstance(thing, Tracer) else [found.at(number) for number in numbers]
 
 
 def as_iterable(thing: Any) -> Any:
