@@ -14,7 +14,7 @@ from typing import Any
 from numbagraph.capture.syntax.generator_functions import generator
 from numbagraph.capture.syntax.source import OPERATORS, compiled, definition_of, refusal
 from numbagraph.capture.syntax.statements import rewritten
-from numbagraph.capture.values.containers import in_region, made
+from numbagraph.capture.values.containers import made
 from numbagraph.forking import new_lock
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.user_code import library_of
@@ -37,7 +37,7 @@ def code_of(code: CodeType) -> CodeType:
         if code not in _made:
             if code.co_flags & COROUTINE:
                 raise refusal(f"{code.co_name} is a coroutine, which is not traced", code)
-            _made[code] = compiled(rewritten(definition_of(code), code), code)
+            _made[code] = compiled(rewritten(definition_of, code), code)
         return _made[code]
 
 
@@ -77,7 +77,7 @@ def traceable(function: Any, operators: Any) -> Any:
         return generator(converted) if function.__code__.co_flags & inspect.CO_GENERATOR else converted
     if type(function) is type:
         return constructor(function, operators)
-    call = vars(type(function)).get("__call__")
+    call = getattr(type(function), "__call__", None)  # noqa: B004  it may be inherited
     if isinstance(call, FunctionType) and is_users(call):
         return MethodType(convert(call, operators), function)
     return function
@@ -104,16 +104,14 @@ def constructor(kind: Any, operators: Any) -> Any:
         each.default_factory in (list, deque) for each in dataclasses.fields(call)
     ):
         return lambda *args, **kwargs: with_own_lists(call(*args, **kwargs), (*args, *kwargs.values()))
-    if in_region():
-        return kind
     try:
         converted = convert(start, operators)
     except TraceError:  # a dataclass's own has no source
-        return kind
+        return lambda *args, **kwargs: made(call(*args, **kwargs))
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        made = kind.__new__(kind)
-        converted(made, *args, **kwargs)
-        return made
+        found = made(kind.__new__(kind))
+        converted(found, *args, **kwargs)
+        return found
 
     return make

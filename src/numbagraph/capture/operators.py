@@ -41,6 +41,7 @@ from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.printing import writing
 from numbagraph.capture.builtins.replacements import replacement
 from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of, sort
+from numbagraph.capture.builtins.special_methods import attribute, of_builtin, operated, special
 from numbagraph.capture.builtins.standard_library import iterated, of_library
 from numbagraph.capture.convert import traceable
 from numbagraph.capture.polyfills.itertools import queued
@@ -89,12 +90,12 @@ else:  # few functions have handlers
 
 __all__ = [
     "UNDEFINED",
-    "Cell",
     "and_",
     "append",
     "asked",
     "assert_",
     "assigned",
+    "attribute",
     "attribute_of",
     "augment_attribute",
     "augment_item",
@@ -102,6 +103,7 @@ __all__ = [
     "binary",
     "call",
     "call_with_generator",
+    "cell",
     "contains",
     "converted",
     "defined",
@@ -138,6 +140,7 @@ __all__ = [
     "starred",
     "text",
     "try_",
+    "unary",
     "unpack",
     "unpack_star",
     "while_",
@@ -236,7 +239,13 @@ def binary(name: str, left: Any, right: Any) -> Any:
     if name == "mul" and is_repetition(left, right):
         return times(left, right)
     is_outside = is_sparse(left) and isinstance(right, (Tracer, OnlyTraced))
-    return made_if_list(getattr(operator, name)(lifted(left) if is_outside else left, right))
+    return made_if_list(operated(name, lifted(left) if is_outside else left, right))
+
+
+def unary(name: str, operand: Any) -> Any:
+    """``-operand`` and its like."""
+    method = special(operand, f"__{name}__")
+    return getattr(operator, name)(operand) if method is None else method()
 
 
 # ---- loops ----
@@ -245,6 +254,8 @@ def binary(name: str, left: Any, right: Any) -> Any:
 def for_(iterable: Any, names: State, body: Function, may_end: bool, state: State) -> State:
     if isinstance(iterable, Row):
         iterable = iterable.steps()
+    elif (method := special(iterable, "__iter__")) is not None:
+        iterable = method()
     return control_flow.for_(iterated(call, iterable), names, body, may_end, state)
 
 
@@ -265,6 +276,13 @@ def call(function: Any) -> Any:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if (written := writing(function)) is not None:
         return written
+    if (of_objects := of_builtin(function, call_builtin)) is not None:
+        return of_objects
+    return call_builtin(function)
+
+
+def call_builtin(function: Any) -> Any:
+    """Return the replacement of a function whose arguments have no special methods of the user's."""
     found = of_library(function, call)
     if found is not None:
         return found
@@ -336,6 +354,11 @@ def call_with_generator(function: Any) -> Any:
 def of_required(function: Function) -> Function:
     """Return the function for arguments that are required not to be None."""
     return lambda *args, **kwargs: function(*required_in(args), **required_in(kwargs))
+
+
+def cell(name: str) -> Cell:
+    """Return a variable that nested functions share."""
+    return made(Cell(name))
 
 
 def converted(function: Any) -> Any:

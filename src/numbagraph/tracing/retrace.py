@@ -13,6 +13,7 @@ exception                     retried by                             with
 `ReboundListChanges`          `capture.statements.list_buffering`    a slot of its own for the variable
 `LengthChanges`               `capture.statements.list_buffering`    a vector in an array that is long enough
 `UncountedGrowth`             `capture.statements.loops`             a first loop that counts the steps
+`PlacesWritten`               `capture.values.places`                attributes and elements as variables
 `ConditionWrites`             `capture.statements.control_flow`      the condition inside of each step
 `StaticLoop`                  `capture.statements.control_flow`      Python, which runs the loop
 `UnlikeBranches`              `capture.statements.control_flow`      a branch that joins variables one by one
@@ -26,6 +27,7 @@ nothing helps, is a `TraceError`; the others are always caught.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from numbagraph.ir.values import Source, Value
@@ -101,6 +103,14 @@ class LengthChanges(LengthsNeeded):
 
 class UncountedGrowth(CaptureError, Retrace):
     """A list grows in a loop whose number of steps is not known before."""
+
+
+class PlacesWritten(CaptureError, Retrace):
+    """A loop or a branch assigns to attributes or elements of things from outside that are not variables of it."""
+
+    def __init__(self, places: Sequence[Any], text: str) -> None:
+        super().__init__(text)
+        self.places = places
 
 
 class ConditionWrites(Exception, Retrace):

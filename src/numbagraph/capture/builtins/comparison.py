@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from numbagraph.capture.builtins.numbers import is_traced
+from numbagraph.capture.builtins.special_methods import compared
 from numbagraph.capture.statements.control_flow import asked, if_expression, not_, truth
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import resolved
@@ -35,6 +36,8 @@ def require_comparable(left: Any, right: Any) -> None:
 
 def equal(left: Any, right: Any) -> Any:
     """``left == right``."""
+    if (found := compared("eq", left, right)) is not NotImplemented:
+        return found
     require_comparable(left, right)
     if not isinstance(left, (tuple, list)) or not isinstance(right, (tuple, list)) or not is_traced(left, right):
         return left == right
@@ -52,6 +55,8 @@ def ordered(name: str, left: Any, right: Any) -> Any:
     require_known(left)
     require_known(right)
     compare = getattr(operator, name)
+    if (answer := compared(name, left, right)) is not NotImplemented:
+        return answer
     kind = type(left)
     if kind not in (tuple, list) or type(right) is not kind or not is_traced(left, right):
         return compare(left, right)
@@ -65,6 +70,10 @@ def ordered(name: str, left: Any, right: Any) -> Any:
 
 def not_equal(left: Any, right: Any) -> Any:
     """``left != right``."""
+    if (found := compared("ne", left, right)) is not NotImplemented:
+        return found
+    if (found := compared("eq", left, right)) is not NotImplemented:
+        return not_(found)
     require_comparable(left, right)
     if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and is_traced(left, right):
         return not_(equal(left, right))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from numbagraph.capture.builtins.grids import made_by
 from numbagraph.capture.builtins.hash_table import Table, require_table
 from numbagraph.capture.builtins.numbers import as_bool, is_traced
 from numbagraph.capture.builtins.replacements import as_numpy_array
+from numbagraph.capture.builtins.special_methods import attribute as read_attribute
+from numbagraph.capture.builtins.special_methods import operated, special
 from numbagraph.capture.builtins.strided_slices import with_positions
 from numbagraph.capture.statements.control_flow import for_, if_expression
 from numbagraph.capture.syntax.source import CaptureError
@@ -36,11 +38,12 @@ from numbagraph.capture.values.iterables import (
     traced_iterable,
     whole_number,
 )
-from numbagraph.capture.values.list_aliases import Hidden, is_made_here
+from numbagraph.capture.values.list_aliases import Hidden, copies_of, is_made_here
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import Possibly, required
+from numbagraph.capture.values.places import Place, write
 from numbagraph.capture.values.stacked_list import Stacked, repeated
 from numbagraph.capture.values.strings import ChosenText
 from numbagraph.capture.values.traced_keys import KINDS
@@ -50,7 +53,7 @@ from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.operators import counts
 from numbagraph.tracing.retrace import LengthsNeeded
-from numbagraph.tracing.trace import current_trace
+from numbagraph.tracing.trace import converted, current_trace
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
 
 
@@ -61,6 +64,8 @@ def slice_(start: Any, stop: Any, step: Any) -> slice:
 def item(holder: Any, key: Any) -> Any:
     holder, key = required(holder), required(key)
     require_known(holder)
+    if (method := special(holder, "__getitem__")) is not None:
+        return method(key)
     if isinstance(key, ChosenText) and isinstance(holder, dict):
         return by_text(holder, key, key.options)
     if isinstance(holder, (Tracer, np.ndarray)):
@@ -183,6 +188,9 @@ def holds_containers(holder: Any) -> bool:
 
 def set_item(holder: Any, key: Any, value: Any) -> None:
     holder, key = required(holder), required(key)
+    if (method := special(holder, "__setitem__")) is not None:
+        method(key, value)
+        return
     key = with_positions(holder, key)
     if isinstance(holder, Tracer):
         key = with_arrays_of(key)
@@ -196,11 +204,20 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
         return
     if type(holder) in KINDS and (has_traced(key) or (in_region() and type(holder) is not dict)):
         require_table(holder, key, required(value))
+    if in_region() and type(holder) in (list, dict) and not is_made_here(holder) and is_known(holder, key):
+        key = key + len(holder) if type(holder) is list and key < 0 else key
+        assign_outside(Place(holder, key, is_attribute=False), value)
+        return
     require_changeable(holder)
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
         return
     holder[key] = required(value) if isinstance(holder, Tracer) else value
+
+
+def is_known(holder: Any, key: Any) -> bool:
+    """Whether an element has one place, which is known."""
+    return isinstance(key, Hashable) and (type(key) is int if type(holder) is list else not has_traced(key))
 
 
 def set_at(holder: list[Any], place: Tracer, value: Any) -> None:
@@ -221,17 +238,31 @@ def places(holder: Sequence[Any], place: Tracer) -> Iterator[tuple[int, Tracer]]
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
     if isinstance(holder, Cell):
-        pass  # sees to it itself
-    elif in_region() and is_object(holder) and is_made_here(holder):
+        if in_region() and not is_made_here(holder):
+            write(Place(holder, name, is_attribute=True), value)
+            return
+    elif in_region() and is_made_here(holder):
         require_changeable(holder)
     elif in_region() and not isinstance(holder, Tracer):
-        raise CaptureError(
-            f"assignment to the attribute {name!r} in a loop or a branch on traced values: use a variable, and assign "
-            f"it afterwards\n  at {user_source()}"
-        )
+        assign_outside(Place(holder, name, is_attribute=True), value)
+        return
     if is_object(holder):
         require_own(holder)
     setattr(holder, name, value)
+
+
+def assign_outside(place: Place, value: Any) -> None:
+    """Assign to an attribute or an element of something that was not made in the loop or the branch."""
+    holder = place.holder
+    if place.is_attribute and isinstance(found := getattr(type(holder), place.name, None), property):
+        if found.fset is None:
+            setattr(holder, place.name, value)  # raises
+        converted(found.fset)(holder, value)
+        return
+    if copies_of(holder):
+        require_changeable(holder)
+    require_own(holder)
+    write(place, value)
 
 
 def augmented(name: str, variable: Any, value: Any) -> Any:
@@ -247,7 +278,10 @@ def augmented(name: str, variable: Any, value: Any) -> Any:
     if not isinstance(variable, Tracer) and isinstance(variable, list):
         note_change(variable)
         require_changeable(variable)
-    return getattr(operator, name)(variable, value)
+    if special(variable, f"__{name}__") is None and hasattr(type(variable), f"__{name}__"):
+        return getattr(operator, name)(variable, value)
+    method = special(variable, f"__{name}__")
+    return operated(name[1:], variable, value) if method is None else method(value)
 
 
 def times(left: Any, right: Any) -> Any:
@@ -276,7 +310,7 @@ def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
 
 def augment_item(name: str, place: tuple[Any, Any, Any], value: Any) -> None:
     holder, key, before = place
-    after = getattr(operator, name)(before, required(value))
+    after = augmented(name, before, required(value))
     is_view = isinstance(before, Tracer) and (before is holder or before._parent is not None)
     if after is not before or not is_view:  # a view has changed what it is a view of
         set_item(holder, key, after)
@@ -284,12 +318,12 @@ def augment_item(name: str, place: tuple[Any, Any, Any], value: Any) -> None:
 
 def attribute_of(holder: Any, attribute: str) -> tuple[Any, str, Any]:
     """The target of ``holder.attribute += value``, with the attribute before the value is computed."""
-    return holder, attribute, getattr(holder, attribute)
+    return holder, attribute, read_attribute(holder, attribute)
 
 
 def augment_attribute(name: str, place: tuple[Any, str, Any], value: Any) -> None:
     holder, attribute, before = place
-    set_attribute(holder, attribute, getattr(operator, name)(before, value))
+    set_attribute(holder, attribute, augmented(name, before, value))
 
 
 def extend(holder: Buffered, elements: Any) -> None:
@@ -315,6 +349,8 @@ def append(holder: Any, element: Any) -> Any:
 def contains(holder: Any, element: Any) -> Any:
     holder, element = required(holder), required(element)
     require_known(holder)
+    if (method := special(holder, "__contains__")) is not None:
+        return method(element)
     if isinstance(element, ChosenText):
         return element.where(lambda option: option in holder)
     if isinstance(holder, Table):

@@ -22,12 +22,13 @@ from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots, with_vectors
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, required, settled, weak_truth
+from numbagraph.capture.values.places import Extended
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value
-from numbagraph.tracing.retrace import ConditionWrites, StaticLoop, UnlikeBranches
+from numbagraph.tracing.retrace import ConditionWrites, PlacesWritten, StaticLoop, UnlikeBranches
 from numbagraph.tracing.trace import tried
 from numbagraph.tracing.tracer import TraceError, Tracer, to_value, user_source
 
@@ -111,7 +112,7 @@ def chosen(test: Tracer, yes: Function, no: Function) -> Any:
             found = branch(truth(test), names, lambda: ends.note([yes()]), lambda: ends.note([no()]))
             ends.note_aliases(found)
             return found[0]
-    except UnlikeBranches:  # lists of several lengths
+    except (UnlikeBranches, PlacesWritten):  # lists of several lengths, and attributes
         return if_(test, names, lambda _: [yes()], lambda _: [no()], [UNDEFINED])[0]
 
 
@@ -122,7 +123,12 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     test = asked(test)
     if not isinstance(test, Tracer):
         return yes(*state) if test else no(*state)
+    extended = Extended(names, state)
+    sides = extended.body(yes), extended.body(no)
+    return extended.run(lambda names, state: captured_if(test, names, *sides, state))
 
+
+def captured_if(test: Tracer, names: Sequence[str], yes: Function, no: Function, state: State) -> Sequence[Any]:
     rebound, state = Rebound(may_begin=True), renewed(state)
 
     def run(state: State) -> Sequence[Any]:
@@ -135,6 +141,12 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
 
 
 def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
+    extended = Extended(names, state)
+    parts = extended.test(test), extended.body(body)
+    return extended.run(lambda names, state: captured_while(names, *parts, state))
+
+
+def captured_while(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
     for is_first in (True, *(False,) * MOST_UNROLLED):
         first = asked(test(*state))
         if not isinstance(first, Tracer) and not first:
@@ -300,6 +312,12 @@ def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
 
 
 def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
+    extended = Extended(names, state)
+    step = extended.step(body)
+    return extended.run(lambda names, state: captured_loop(iterable, names, step, may_end, state))
+
+
+def captured_loop(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
     length, is_buffered = iterable.count(), isinstance(iterable, Buffered)
     rebound, state = Rebound(), renewed(state)
 

@@ -21,6 +21,7 @@ from numbagraph.tracing.retrace import (
     LengthChanges,
     LengthsNeeded,
     ListNeeded,
+    PlacesWritten,
     ReboundListChanges,
     StaticLoop,
     UncountedGrowth,
@@ -42,7 +43,7 @@ def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = N
     try:
         with tried():
             return run(state)
-    except (StaticLoop, ConditionWrites, UncountedGrowth, KeysNeeded):
+    except (StaticLoop, ConditionWrites, UncountedGrowth, KeysNeeded, PlacesWritten):
         raise
     except Exception as error:
         own = changed_here(trace)
@@ -158,6 +159,8 @@ def with_buffers(
                     own.append(state[number])
                     saved.append(list(state[number]))
                     known.append(Elements())
+        if isinstance(failed, PlacesWritten):
+            raise failed
         if before == [*(tuple(each.kinds) for each in every), len(rebound.numbers - stacked), len(hidden)]:
             break
     assert failed is not None

@@ -29,7 +29,7 @@ _OPERATORS = {
 }
 
 
-_SPARSE = ("add", "sub", "mul", "truediv", "matmul")
+_SIGNS = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 NO_CONVERSION = -1
 """The code of a value in an f-string that is not converted."""
@@ -241,7 +241,17 @@ class Expressions(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)
-        return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
+        if isinstance(node.op, ast.Not):
+            return self.at(node, call_of("not_", node.operand))
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return self.at(node, call_of("unary", constant(_SIGNS[type(node.op)]), node.operand))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        node.value = self.visit(node.value)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return self.at(node, call_of("attribute", node.value, constant(node.attr)))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         """Rewrite an f-string: its text is made when the numbers in it are known."""
@@ -262,13 +272,12 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("text", constant(template), *values))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Rewrite operators on which SciPy's sparse arrays do not defer to a traced array on their right, and products
-        that repeat lists."""
+        """Rewrite operators, which special methods of the user's classes may stand for."""
         self.generic_visit(node)
         name = _OPERATORS[type(node.op)].removeprefix("i")
         if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
             return self.at(node, call_of("percent", node.left, node.right))
-        return self.at(node, call_of("binary", constant(name), node.left, node.right)) if name in _SPARSE else node
+        return self.at(node, call_of("binary", constant(name), node.left, node.right))
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         test, yes, no = self.test(node.test), self.later(node.body), self.later(node.orelse)
@@ -306,7 +315,12 @@ class Expressions(ast.NodeTransformer):
             each = keyword.value
             keyword.value = self.generator(each) if is_generator(each) else self.visit(each)
         called = "call_with_generator" if generators else "call"
-        node.func = self.at(node.func, call_of(called, self.visit(node.func)))
+        if isinstance(node.func, ast.Attribute):  # methods are no properties, as a rule
+            node.func.value = self.visit(node.func.value)
+            function: ast.expr = node.func
+        else:
+            function = self.visit(node.func)
+        node.func = self.at(node.func, call_of(called, function))
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:

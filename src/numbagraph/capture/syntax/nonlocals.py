@@ -18,9 +18,18 @@ def shared_names(definition: ast.FunctionDef) -> set[str]:
     return names & (stores(definition.body) | parameters(definition))
 
 
-def with_cells(definition: ast.FunctionDef, code: CodeType) -> None:
-    """Rewrite a function whose nested functions assign to its variables: these become attributes of cells."""
-    names = shared_names(definition)
+class Shared(Exception):
+    """A variable that a nested function reads after it may have changed: it must be in a cell."""
+
+    def __init__(self, name: str, owner: tuple[str, int]) -> None:
+        super().__init__(name)
+        self.name, self.owner = name, owner
+
+
+def with_cells(definition: ast.FunctionDef, code: CodeType, more: set[str]) -> None:
+    """Rewrite a function whose nested functions assign to its variables: these become attributes of cells. ``more`` are
+    variables that they read after a change."""
+    names = shared_names(definition) | more
     if not names:
         return
     if any(isinstance(each, ast.ClassDef) for each in walk(definition.body)):
@@ -28,7 +37,7 @@ def with_cells(definition: ast.FunctionDef, code: CodeType) -> None:
     given = names & parameters(definition)
     start: list[ast.stmt] = []
     for name in sorted(names):
-        made = ast.Call(ast.Attribute(_read(OPERATORS), "Cell", ast.Load()), [ast.Constant(name)], [])
+        made = ast.Call(ast.Attribute(_read(OPERATORS), "cell", ast.Load()), [ast.Constant(name)], [])
         start.append(ast.Assign([ast.Name(cell_of(name), ast.Store())], made))
         if name in given:
             start.append(ast.Assign([ast.Attribute(_read(cell_of(name)), "value", ast.Store())], _read(name)))

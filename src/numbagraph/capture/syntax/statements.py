@@ -4,7 +4,7 @@ variables that they change, which return the variables' new values."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 
 from numbagraph.capture.syntax.closures import Closures
@@ -25,7 +25,7 @@ from numbagraph.capture.syntax.names import (
     stores,
     walk,
 )
-from numbagraph.capture.syntax.nonlocals import with_cells
+from numbagraph.capture.syntax.nonlocals import Shared, with_cells
 from numbagraph.capture.syntax.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
 from numbagraph.capture.syntax.try_statements import ERROR, divided, is_bare
 from numbagraph.capture.syntax.walrus import reads
@@ -43,23 +43,41 @@ _REFUSED = {
 ITEM = f"{PREFIX}item"
 
 
-def rewritten(definition: Definition, code: CodeType) -> ast.FunctionDef:
-    """Return the definition of a function, rewritten so that its control flow is calls of operators."""
+Cells = dict[tuple[str, int], set[str]]
+"""The variables of each function that must be in cells, by the function's name and line."""
+
+
+def rewritten(read: Callable[[CodeType], Definition], code: CodeType) -> ast.FunctionDef:
+    """Return the definition of a function, rewritten so that its control flow is calls of operators. ``read`` returns
+    the definition as it is written."""
+    cells: Cells = {}
+    while True:
+        try:
+            return rewritten_once(read(code), code, cells)
+        except Shared as found:
+            names = cells.setdefault(found.owner, set())
+            if found.name in names:
+                raise AssertionError(f"{found.name} is in a cell") from None
+            names.add(found.name)
+
+
+def rewritten_once(definition: Definition, code: CodeType, cells: Cells) -> ast.FunctionDef:
     if isinstance(definition, ast.Lambda):
         value = ast.copy_location(ast.Return(definition.body), definition.body)
         function = function_of("lambda_", definition.args, [value])
         definition = ast.copy_location(function, definition)
     else:
         definition.name = f"{PREFIX}{definition.name}"
-    Rewriting(code).function(definition)
+    Rewriting(code, cells).function(definition)
     return definition
 
 
 class Rewriting:
     """Rewrites the body of one function."""
 
-    def __init__(self, code: CodeType) -> None:
+    def __init__(self, code: CodeType, cells: Cells) -> None:
         self.code = code
+        self.cells = cells
         self.expressions = Expressions(code)
         self.liveness = Liveness()
         self.made = 0
@@ -69,7 +87,8 @@ class Rewriting:
     def function(self, definition: ast.FunctionDef) -> None:
         if yields(definition):
             with_visitor(definition, self.code)
-        with_cells(definition, self.code)
+        self.owner = definition.name, definition.lineno
+        with_cells(definition, self.code, self.cells.get(self.owner, set()))
         definition.body = divided(Simpler(self.code).block(definition.body))
         for each in walk(definition.body, inner=False):
             for kind, spelling in _REFUSED.items():
@@ -115,7 +134,7 @@ class Rewriting:
                 return self.attempt(statement, live)
             case ast.FunctionDef():
                 kind = "generator" if yields(statement) else "converted"
-                nested = Rewriting(self.code)
+                nested = Rewriting(self.code, self.cells)
                 nested.function(statement)
                 statement.decorator_list = [*statement.decorator_list, _attribute(kind)]
                 return [statement]
@@ -244,21 +263,10 @@ class Rewriting:
         bound = stores(statement) if isinstance(statement, (ast.For, ast.While)) else set()
         for each in kept_functions(statement):
             if shared := free_names(each) & bound:
-                raise refusal(
-                    f"{min(shared)!r} changes in a loop that keeps a function which reads it: Python would read its "
-                    f"last value; pass it as an argument",
-                    self.code,
-                    each.lineno,
-                )
+                raise Shared(min(shared), self.owner)
         stale = self.closures.stale(statement, live | loads(statement), set(names))
         if stale is not None:
-            name, function = stale
-            raise refusal(
-                f"{name!r} changes in a loop or a branch, and the function at line {function.lineno} reads it from "
-                f"there: pass it as an argument",
-                self.code,
-                statement.lineno,
-            )
+            raise Shared(stale[0], self.owner)
 
     def inner(
         self, name: str, names: Sequence[str], body: list[ast.stmt], result: ast.expr, at: ast.AST

@@ -14,7 +14,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Node, Value
 from numbagraph.tracing.effect_tokens import without_order
 from numbagraph.tracing.regions import guards_inside
-from numbagraph.tracing.retrace import OrderMissing
+from numbagraph.tracing.retrace import OrderMissing, PlacesWritten
 from numbagraph.tracing.stale_arrays import Stale
 from numbagraph.tracing.trace import Scope, active, current_trace, region
 from numbagraph.tracing.tracer import Tracer, user_source
@@ -53,6 +53,10 @@ class Journal:
         """The originals that are unreadable as long as the region lasts, with their contents."""
         self.outdated: dict[int, Any] = {}
         """The originals that may have changed by another name, and stay unreadable after the region."""
+        self.places: dict[Any, tuple[Any, Any]] = {}
+        """The attributes and elements that were assigned to though they are no variables, with their first values."""
+        self.variables: set[Any] = set()
+        """The keys of attributes and elements that are variables."""
         self.read: dict[int, Tracer] = {}
         """The arrays from outside that were read, and are no views."""
         self.kept: dict[int, Tracer] = {}
@@ -94,6 +98,8 @@ class Journal:
             original.clear()
             original.update(held) if type(original) is dict else original.extend(held)
         self.hidden.clear()
+        for place, old in self.places.values():
+            place.set(old)
         return found
 
 
@@ -135,9 +141,25 @@ def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
         written: list[tuple[Tracer, Value]] = []
         try:
             result = function(journal)
+        except Exception as error:
+            raise_written(journal, error)
+            raise
         finally:
             written = journal.close()
+        raise_written(journal)
     return Traced(result, frozenset(scope.used), tuple(guards), written, journal)
+
+
+def raise_written(journal: Journal, error: Exception | None = None) -> None:
+    """Raise if the region has assigned to attributes or elements that are no variables of it; an error may have arisen
+    from that."""
+    if journal.places:
+        place, _ = next(iter(journal.places.values()))
+        text = (
+            f"assignment to {place} in a loop or a branch on traced values: use a variable, and assign it afterwards"
+            f"\n  at {user_source()}"
+        )
+        raise PlacesWritten([each for each, _ in journal.places.values()], text) from error
 
 
 ELEMENT = "an array that is an element of a list"
