@@ -13,7 +13,6 @@ from numbagraph.capture.values.list_aliases import (
     LISTS,
     Ends,
     contents,
-    has_shared,
     hide_original,
     hide_originals,
     holds_others,
@@ -25,6 +24,7 @@ from numbagraph.capture.values.list_aliases import (
     outdate_aliases,
     paired,
     parts_of,
+    sharing,
     stand_in,
 )
 from numbagraph.capture.values.objects import is_object, with_attributes
@@ -117,7 +117,10 @@ class Containers:
     def after(self, variables: State) -> list[Any]:
         """Return the variables behind the loop or the branch, with the lists and dicts that they were before, changed
         in place."""
-        if has_shared(self.state, set()) and not all(map(is_unchanged, self.state, variables)):
+        shared = sharing(self.state)
+        triples = enumerate(zip(self.same, self.state, variables, strict=True))
+        in_place = {number for number, (same, old, new) in triples if same and not is_unchanged(old, new)}
+        if not shared.isdisjoint(in_place | self.touched):
             raise CaptureError(
                 f"a list or a dict that two variables or places share changes in a loop or a branch on traced values: "
                 f"use one of them there, or make a copy\n  at {user_source()}"

@@ -267,12 +267,15 @@ def blank(holder: Any) -> None:
         holder.append(Outgrown())
 
 
-def has_shared(thing: Any, seen: set[int]) -> bool:
-    """Whether one list or dict is found twice."""
-    if not holds_others(thing):
-        return False
-    if not is_tuple(thing):
-        if id(thing) in seen:
-            return True
-        seen.add(id(thing))
-    return any(has_shared(each, seen) for each in parts_of(thing))
+def sharing(state: State) -> set[int]:
+    """The variables that are or hold a list or a dict which is found twice among all of them."""
+    owners: dict[int, list[int]] = {}
+    for number, each in enumerate(state):
+        pending = [each]
+        while pending:
+            thing = pending.pop()
+            if holds_others(thing):
+                if not is_tuple(thing):
+                    owners.setdefault(id(thing), []).append(number)
+                pending += parts_of(thing)
+    return {number for numbers in owners.values() if len(numbers) > 1 for number in numbers}
