@@ -12,7 +12,7 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from numbagraph.capture.syntax.generator_functions import generator
-from numbagraph.capture.syntax.source import OPERATORS, compiled, definition_of, refusal
+from numbagraph.capture.syntax.source import OPERATORS, compiled, mangled_definition_of, refusal
 from numbagraph.capture.syntax.statements import rewritten
 from numbagraph.capture.values.containers import made
 from numbagraph.forking import new_lock
@@ -37,7 +37,7 @@ def code_of(code: CodeType) -> CodeType:
         if code not in _made:
             if code.co_flags & COROUTINE:
                 raise refusal(f"{code.co_name} is a coroutine, which is not traced", code)
-            _made[code] = compiled(rewritten(definition_of, code), code)
+            _made[code] = compiled(rewritten(mangled_definition_of, code), code)
         return _made[code]
 
 

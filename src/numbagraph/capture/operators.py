@@ -317,8 +317,12 @@ def call_builtin(function: Any) -> Any:
         return made_by(call, function)
     if (asking := method_of(holder, function)) is not None:
         return asking
-    if in_region() and any(function is each for each in (setattr, delattr)):
-        refuse_once(f"{function.__name__}()")
+    if function is setattr:
+        return set_attribute
+    if in_region() and function is delattr:
+        refuse_once("delattr()")
+    if isinstance(holder, (list, dict)) and function.__name__ == "__setitem__":
+        return functools.partial(set_item, holder)
     refuse_change(function)
     require_known(getattr(function, "__self__", None))
     return traceable(function, sys.modules[__name__])

@@ -13,6 +13,7 @@ from numbagraph.capture.builtins.comparison import ordered
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.replacements import as_array
 from numbagraph.capture.statements.control_flow import UNROLLED, asked, for_, if_, if_expression, not_, or_
+from numbagraph.capture.statements.extended_state import Extended
 from numbagraph.capture.statements.loops import Step, captured
 from numbagraph.capture.syntax.generator_functions import Yielding, has_ended
 from numbagraph.capture.syntax.source import CaptureError, site
@@ -199,6 +200,22 @@ def unknown_length() -> CaptureError:
 
 def stacked(generator: Generated, iterable: Any) -> Stacked:
     """Make a list over traced elements, as an array that a loop fills."""
+    extended = Extended((), ())
+    found: list[Stacked] = []
+
+    def run(names: Sequence[str], state: State) -> State:
+        made_list, variables = stacked_with(generator, iterable, extended, names, state)
+        found[:] = [made_list]
+        return variables
+
+    extended.run(run)
+    return found[0]
+
+
+def stacked_with(
+    generator: Generated, iterable: Any, extended: Extended, names: Sequence[str], state: State
+) -> tuple[Stacked, State]:
+    """Make a list over traced elements, and return the variables after the loop that fills it, too."""
 
     def element(number: Tracer) -> Any:
         found = generator.element(iterable.at(number))
@@ -206,9 +223,11 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
             raise unknown_length()
         return list_of(found) if generator.is_nested else as_row(required(found))
 
-    if not generator.is_nested and generator.test is None and gives_empty_lists(element):
-        return begun(site(), iterable.count())
-    found, depth, place = in_region_of(element)
+    whole = extended.body(lambda number: [element(number)])
+    first = lambda number: whole(number, *state)[0]  # noqa: E731
+    if not generator.is_nested and generator.test is None and gives_empty_lists(first):
+        return begun(site(), iterable.count()), state
+    found, depth, place = in_region_of(first)
     are_pythons = found.weak
     if place is None:
         place = place_of(found, are_pythons, "list")
@@ -219,22 +238,22 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
 
     sources: list[Any] = []
 
-    def keep(number: Tracer) -> list[Any]:
+    def keep(number: Tracer, variables: State) -> State:
         if mask is not None:
             mask[number] = True
-        found = as_array(element(number))
+        one, *after = whole(number, *variables)
+        found = as_array(one)
         sources.append(found)
         array[number] = found
-        return []
+        return after
 
     def body(number: Tracer, variables: State) -> State:
         if test is None:
-            keep(number)
-        else:
-            if_(test(iterable.at(number)), (), lambda: keep(number), list, ())
-        return variables
+            return keep(number, variables)
+        holds, *given = extended.body(lambda number: [test(iterable.at(number))])(number, *variables)
+        return if_(holds, names, lambda *each: keep(number, each), lambda *each: list(each), given)
 
-    captured((), (), Step(body), (*site(), "list"), iterable.count())
+    variables = captured(names, state, Step(body), (*site(), "list"), iterable.count())
     for each in sources:
         share(array, each)
         if isinstance(each, Tracer) and root_of(each)._foreign:
@@ -249,7 +268,7 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
     else:
         made_list = Selected(array, mask, depth + 1, are_pythons)
     made_list.kept.place = place
-    return made(made_list)
+    return made(made_list), variables
 
 
 def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:

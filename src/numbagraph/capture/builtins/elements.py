@@ -42,7 +42,7 @@ from numbagraph.capture.values.list_aliases import Hidden, copies_of, is_made_he
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
 from numbagraph.capture.values.objects import is_object
-from numbagraph.capture.values.optional import Possibly, required
+from numbagraph.capture.values.optional import UNDEFINED, Possibly, present, required
 from numbagraph.capture.values.places import Place, write
 from numbagraph.capture.values.stacked_list import Stacked, repeated
 from numbagraph.capture.values.strings import ChosenText
@@ -81,6 +81,8 @@ def item(holder: Any, key: Any) -> Any:
     found = whole[key]
     if type(key) is slice:
         return made_if_list(found)
+    if isinstance(found, Possibly) and found.absent is UNDEFINED:
+        return present(found, KeyError, repr(key))
     return found.operand() if type(found) is Hidden else found
 
 

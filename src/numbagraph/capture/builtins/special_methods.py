@@ -13,6 +13,7 @@ import numpy as np
 from numbagraph.capture.convert import is_users
 from numbagraph.capture.values.containers import in_region
 from numbagraph.capture.values.list_aliases import is_made_here
+from numbagraph.capture.values.optional import UNDEFINED, Possibly, present
 from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer
 
@@ -55,7 +56,10 @@ def attribute(holder: Any, name: str) -> Any:
         if not in_region() or is_made_here(holder):  # a value of a loop's step is none afterwards
             vars(holder)[name] = value
         return value
-    return getattr(holder, name)
+    value = getattr(holder, name)
+    if isinstance(value, Possibly) and value.absent is UNDEFINED:
+        return present(value, AttributeError, f"{kind.__name__!r} object has no attribute {name!r}")
+    return value
 
 
 def operated(name: str, left: Any, right: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.capture.statements.branches import branch
+from numbagraph.capture.statements.extended_state import Extended
 from numbagraph.capture.statements.list_buffering import with_buffers, with_changed_lists, with_lists
 from numbagraph.capture.statements.loop_conditions import tested_in_steps
 from numbagraph.capture.statements.loops import Step, captured
@@ -22,7 +23,6 @@ from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots, with_vectors
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, required, settled, weak_truth
-from numbagraph.capture.values.places import Extended
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -141,44 +141,20 @@ def captured_if(test: Tracer, names: Sequence[str], yes: Function, no: Function,
 
 
 def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
-    extended = Extended(names, state)
-    parts = extended.test(test), extended.body(body)
-    return extended.run(lambda names, state: captured_while(names, *parts, state))
-
-
-def captured_while(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
     for is_first in (True, *(False,) * MOST_UNROLLED):
         first = asked(test(*state))
         if not isinstance(first, Tracer) and not first:
             return state
 
-        rebound, state = Rebound(), renewed(state)
-        one = with_slots(lambda given: body(*given), rebound)
-
-        def run(state: State, first: Any = first, one: Function = one, rebound: Rebound = rebound) -> Sequence[Any]:
-            containers = Containers(state, rebound.ends)
-            step = Step(
-                lambda _, variables: containers.run(one, variables),
-                lambda _, variables: condition(test, variables),
-                counts=False,
-            )
-            try:
-                with tried():
-                    return rebound.noted(
-                        containers.after(captured(names, state, step, site())), state, containers.touched
-                    )
-            except ConditionWrites:
-                loop = tested_in_steps(names, first, state, step)
-                return rebound.noted(containers.after(captured(*loop, site())[1:]), state, containers.touched)
-
+        loop = While(names, test, body, state, first)
         try:
             with tried():
-                return with_lists(run, state, rebound)
+                return loop.captured()
         except StaticLoop:
             if is_first and any(type(each) in (list, deque) or is_object(each) for each in state):
                 try:
                     with tried():
-                        return with_changed_lists(run, state, rebound, one_step(one, state))
+                        return loop.with_changed_lists()
                 except Exception:  # noqa: BLE001  Python runs the loop
                     pass
         except Exception:
@@ -189,6 +165,52 @@ def captured_while(names: Sequence[str], test: Function, body: Function, state: 
         f"a loop took more than {MOST_UNROLLED} steps while it was traced, since its condition is not traced"
         f"\n  at {user_source()}"
     )
+
+
+class While:
+    """A ``while`` loop with the variables before a step whose condition has been asked."""
+
+    def __init__(self, names: Sequence[str], test: Function, body: Function, state: State, first: Any) -> None:
+        self.extended = Extended(names, state)
+        self.test, self.body = self.extended.test(test), self.extended.body(body)
+        self.first = first
+        self.rebound = Rebound()
+
+    def captured(self) -> State:
+        """Return the variables after the loop."""
+        return self.extended.run(lambda names, state: with_lists(*self.parts(names, renewed(state)), self.rebound))
+
+    def with_changed_lists(self) -> State:
+        """Return the variables after a loop whose condition seems to be known, but is not where a step changes
+        lists."""
+
+        def run(names: Sequence[str], state: State) -> State:
+            whole, state = self.parts(names, state)
+            return with_changed_lists(whole, state, self.rebound, one_step(self.one, state))
+
+        return self.extended.run(run)
+
+    def one(self, state: State) -> State:
+        return with_slots(lambda given: self.body(*given), self.rebound)(state)
+
+    def parts(self, names: Sequence[str], state: State) -> tuple[Function, State]:
+        """Return a function that traces the loop, and the variables that it is given."""
+
+        def run(state: State) -> State:
+            containers = Containers(state, self.rebound.ends)
+            step = Step(
+                lambda _, variables: containers.run(self.one, variables),
+                lambda _, variables: condition(self.test, variables),
+                counts=False,
+            )
+            try:
+                with tried():
+                    found = captured(names, state, step, site())
+            except ConditionWrites:
+                found = captured(*tested_in_steps(names, self.first, state, step), site())[1:]
+            return self.rebound.noted(containers.after(found), state, containers.touched)
+
+        return run, state
 
 
 def one_step(one: Function, state: State) -> Function:

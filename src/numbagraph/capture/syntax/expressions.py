@@ -303,6 +303,10 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         match node.func:
+            case ast.Name(id="super") if not node.args and self.code.co_argcount:
+                # branches are functions of their own
+                node.args = [name_read("__class__"), name_read(self.code.co_varnames[0])]
+                return node
             case (
                 ast.Name(id="super" | "locals" | "globals" | "vars")
                 | ast.Attribute(value=ast.Name(id="__numbagraph__"))

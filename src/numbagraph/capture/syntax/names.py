@@ -83,11 +83,11 @@ def changed(nodes: Nodes, local: Iterable[str]) -> set[str]:
     """The names that are bound, and those local ones whose elements are assigned: a list or a dict may be changed."""
     holders = set()
     for each in walk(nodes, inner=False):
-        if isinstance(each, (ast.Subscript, ast.Attribute)) and not isinstance(each.ctx, ast.Load):
+        if isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load):
             holder: ast.AST = each
-            while isinstance(holder, (ast.Subscript, ast.Attribute)):
+            while isinstance(holder, ast.Subscript):
                 holder = holder.value
-            if isinstance(holder, ast.Name):
+            if isinstance(holder, ast.Name):  # objects whose attributes are assigned to are no variables
                 holders.add(holder.id)
         elif isinstance(each, ast.Expr) and (called := method_of(each)):
             holders.add(called)

@@ -160,7 +160,6 @@ def compiled(definition: Definition, like: CodeType) -> CodeType:
     free = [*like.co_freevars, *([] if OPERATORS in like.co_freevars else [OPERATORS])]
     outer = function_of("outer", arguments(free), placed(definition))
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(outer, definition)], []))
-    _mangle(module, like)
     code: CodeType = compile(module, like.co_filename, "exec", dont_inherit=True, flags=_future(like))
     for name in ("outer", getattr(definition, "name", "<lambda>")):
         code = next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == name)
@@ -178,16 +177,18 @@ def _future(code: CodeType) -> int:
     return sum(flag for flag in features if code.co_flags & flag)
 
 
-def _mangle(tree: ast.AST, code: CodeType) -> None:
-    """Spell private names of a class as Python mangles them."""
+def mangled_definition_of(code: CodeType) -> Definition:
+    """Return the definition of a function, with private names of a class spelled as Python mangles them."""
+    tree = definition_of(code)
     holder = code.co_qualname.rpartition(".")[0].rpartition(".")[2].lstrip("_")
     if not holder or holder == "<locals>":
-        return
+        return tree
     for node in ast.walk(tree):
         for field in ("id", "attr", "arg"):
             name = getattr(node, field, None)
             if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
                 setattr(node, field, f"_{holder}{name}")
+    return tree
 
 
 def is_same(one: CodeType, other: CodeType) -> bool:

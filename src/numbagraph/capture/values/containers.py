@@ -28,6 +28,7 @@ from numbagraph.capture.values.list_aliases import (
     stand_in,
 )
 from numbagraph.capture.values.objects import is_object, with_attributes
+from numbagraph.capture.values.places import Place, write
 from numbagraph.capture.values.traced_keys import with_place
 from numbagraph.tracing.trace import active, current_trace
 from numbagraph.tracing.tracer import Tracer, user_source
@@ -146,6 +147,8 @@ class Containers:
         if is_tuple(old):
             parts = list(map(self.updated, old, new))
             return old if all(map(operator.is_, parts, old)) else tuple_of(kind, parts)
+        if in_region() and not is_made_here(old) and len(contents(old)) == len(contents(new)):
+            return self.assigned(old, new)
         require_changeable(old)
         if kind in LISTS:
             found = [self.updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
@@ -156,6 +159,15 @@ class Containers:
         kept = {key: self.updated(held[key], each) if key in held else each for key, each in after.items()}
         held.clear()
         held.update(kept)
+        return old
+
+    def assigned(self, old: Any, new: Any) -> Any:
+        """Assign the elements of another container to one from outside of the loop or branch around."""
+        held = contents(old)
+        for key, each in contents(new).items():
+            value = self.updated(held[key], each) if key in held else each
+            if key not in held or value is not held[key]:
+                write(Place(old, key, is_attribute=is_object(old)), value)
         return old
 
 
@@ -257,7 +269,8 @@ def require_changeable(holder: Any) -> None:
 
 _CHANGING = frozenset(
     "append extend insert pop popitem remove clear sort reverse update add discard setdefault "
-    "appendleft popleft extendleft rotate difference_update intersection_update".split()
+    "appendleft popleft extendleft rotate difference_update intersection_update "
+    "__delitem__ __iadd__ __imul__ __ior__ __iand__ __isub__ __ixor__".split()
 )
 
 
