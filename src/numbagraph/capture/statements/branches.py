@@ -25,6 +25,7 @@ from numbagraph.capture.values.loop_state import (
     value_of,
     with_array,
 )
+from numbagraph.capture.values.one_of import OneOf, is_choosable
 from numbagraph.capture.values.optional import UNDEFINED, aligned, placeholder, settled
 from numbagraph.capture.values.raised_errors import Premature, Raised, catcher_here, caught, is_caught, raised_of
 from numbagraph.capture.values.strings import Leaf, are_other_texts
@@ -54,7 +55,7 @@ class Ending(NamedTuple):
     def of(cls, tree: Any) -> Ending:
         """Flatten a tree of leaves."""
         parts, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
-        leaves = [Leaf(UNDEFINED, None) if each is UNDEFINED else each for each in parts]
+        leaves = [each if isinstance(each, Leaf) else Leaf(each, None) for each in parts]
         return cls(leaves, Parts([leaf.object for leaf in leaves], spec))
 
     def is_otherwise(self, other: Ending) -> bool:
@@ -219,10 +220,18 @@ class Joined:
             outputs.append(value)
         self.places.append(place)
 
+    @staticmethod
+    def choose(test: Tracer, yes: Branch, no: Branch) -> Any:
+        return branch(test.value, ("a value",), lambda: [yes()], lambda: [no()])[0]
+
     def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
         """Join a variable of both branches. Return a function that gives it, once the op is there."""
         if no.is_otherwise(yes):
             no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
+        both = [each.parts.whole() for each in (no, yes)]
+        are_unlike = no.parts.spec != yes.parts.spec or type(both[0]) is not type(both[1]) or callable(both[0])
+        if are_unlike and all(map(is_choosable, both)):
+            return self.one_of(name, no, yes)
         if no.parts.spec != yes.parts.spec:
             raise UnlikeBranches(
                 f"{shown(name)} is {described(yes.parts)} where the condition holds, and {described(no.parts)} "
@@ -230,6 +239,24 @@ class Joined:
             )
         leaves = [self.meet_leaf(name, *both) for both in zip(no.leaves, yes.leaves, strict=True)]
         return lambda: Parts([each() for each in leaves], no.parts.spec).whole()
+
+    def one_of(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
+        """Choose between two objects, or two functions, once they are used. Each has values in its own branch alone."""
+        if is_same(no.parts.whole(), yes.parts.whole()):
+            return lambda: no.parts.whole()
+        sides = [
+            [self.meet_leaf(name, *pair) for pair in zip(*ends, strict=True)]
+            for ends in ((no.leaves, unreached([no])[0].leaves), (unreached([yes])[0].leaves, yes.leaves))
+        ]
+
+        def together() -> Any:
+            first, second = (
+                Parts([each() for each in leaves], end.parts.spec).whole()
+                for leaves, end in zip(sides, (no, yes), strict=True)
+            )
+            return OneOf(Tracer(self.test), second, first, self.choose)
+
+        return together
 
     def meet_leaf(self, name: str, no: Leaf, yes: Leaf) -> Callable[[], Any]:
         if is_same(no.object, yes.object):

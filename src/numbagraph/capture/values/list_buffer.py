@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,11 +48,12 @@ class Elements:
         leaves, spec = flatten(optree.tree_map(required, element, none_is_leaf=True))  # type: ignore[arg-type]
         bad = next((each for each in leaves if not is_number(each)), None)
         if bad is not None or not leaves or self.has_lists(element):
-            what = "a list or a dict" if self.has_lists(element) else kind_of(bad)
+            what = "a list" if self.has_lists(element) else kind_of(bad)
             raise CaptureError(
                 f"{self.what} holds something that is {what}: numbers, "
-                f"arrays and tuples of them can be\n  at {user_source()}"
+                f"arrays, and tuples and dicts of them can be\n  at {user_source()}"
             )
+        note_shared(element)
         values = [as_value(to_value(each)) for each in leaves]
         if self.spec is None:
             self.require_lengths(values)
@@ -72,10 +73,12 @@ class Elements:
         pending = [element]
         while pending:
             each = pending.pop()
-            if isinstance(each, (list, dict)):
+            if isinstance(each, list):
                 return True
             if isinstance(each, tuple):
                 pending += each
+            elif isinstance(each, dict):
+                pending += each.values()
         return False
 
     @staticmethod
@@ -86,6 +89,29 @@ class Elements:
                     f"a list that a loop or a branch on traced values changes holds arrays whose length is computed: "
                     f"use an array that is long enough\n  at {user_source()}"
                 )
+
+
+def dicts_in(element: Any) -> Iterator[dict[Any, Any]]:
+    if isinstance(element, dict):
+        yield element
+    if isinstance(element, (tuple, dict)):
+        for each in element.values() if isinstance(element, dict) else element:
+            yield from dicts_in(each)
+
+
+def note_shared(element: Any) -> None:
+    """Note that the list has copies of dicts, which must not change from now on."""
+    trace = current_trace()
+    if trace is not None:
+        trace.bound.update({id(each): each for each in dicts_in(element)})
+
+
+def picked(element: Any) -> Any:
+    """Return an element of the list; its dicts are copies, which must not change."""
+    trace = current_trace()
+    if trace is not None:
+        trace.picked.update({id(each): each for each in dicts_in(element)})
+    return element
 
 
 class Named(NamedTuple):
@@ -195,7 +221,7 @@ class Buffered(Stacked):
             elif each.weak:
                 part = Tracer(registry["cast"].bind(as_value(to_value(part)), dtype=part.dtype, weak=True))
             found.append(part)
-        return optree.tree_unflatten(self.spec, found)
+        return picked(optree.tree_unflatten(self.spec, found))
 
     def example(self) -> Any:
         """An element of the same type."""

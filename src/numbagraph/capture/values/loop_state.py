@@ -10,6 +10,7 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
 from numbagraph.capture.syntax.source import PREFIX, CaptureError
+from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, exposed
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -62,7 +63,11 @@ def is_same(one: Any, other: Any) -> bool:
         return one.value is other.value and not one._is_array and not other._is_array
     if isinstance(one, NUMBERS) and type(one) is type(other):
         return repr(one) == repr(other)
-    return not is_number(one) and not is_number(other) and type(one) is type(other) and bool(one == other)
+    if is_number(one) or is_number(other) or type(one) is not type(other):
+        return False
+    if is_object(one) and not vars(one) and not vars(other):
+        return True
+    return bool(one == other)
 
 
 def value_of(leaf: Any, name: str) -> Value:

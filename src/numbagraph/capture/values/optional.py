@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import optree
@@ -272,9 +272,15 @@ def node_of(leaf: Any) -> Any:
     if isinstance(leaf, Picked):
         return Numbered(leaf.holder, leaf.number)
     if is_object(leaf):
-        names = tuple(sorted(vars(leaf)))
-        return Attributes(type(leaf), names, [exposed(vars(leaf)[name]) for name in names])
+        names = tuple(sorted({*vars(leaf), *numbers_of_class(type(leaf))}))
+        return Attributes(type(leaf), names, [exposed(getattr(leaf, name)) for name in names])
     return leaf
+
+
+def numbers_of_class(kind: type) -> Iterator[str]:
+    """The attributes of a class that are numbers, which stand for those that an object has not yet."""
+    for each in kind.__mro__[:-1]:
+        yield from (name for name, value in vars(each).items() if type(value) in (bool, int, float, complex))
 
 
 def aligned(one: Any, other: Any) -> tuple[Any, Any]:
