@@ -31,6 +31,7 @@ ROLES = {
     "method of a ufunc": "numbagraph.library.numpy.ufunc_methods:call_method",
     "ndarray.view": "numbagraph.library.numpy.view:view",
     "numpy.random.Generator": "numbagraph.library.random.permutations:WholeGenerator",
+    "numpy.random.default_rng": "numbagraph.library.random.seeding:default_rng",
     "sparse array of SciPy's": "numbagraph.library.scipy.sparse.arrays:lifted",
     "sparse array of parts": "numbagraph.library.scipy.sparse.arrays:of_parts",
     "sparse vector of a row": "numbagraph.library.scipy.sparse.vectors:SparseVector",

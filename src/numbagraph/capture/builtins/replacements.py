@@ -290,16 +290,6 @@ def of_op(function: Function) -> Function | None:
     return call
 
 
-def generator_of(seed: Any = None) -> Any:
-    """Return `numpy.random.default_rng` of a seed, which must be known."""
-    if is_traced(seed):
-        raise TraceError(
-            "numpy.random.default_rng takes no traced seed. Make the generator outside, and pass it as an argument, or "
-            f"draw from a key, numbagraph.random.key(seed), whose seed may be traced\n  at {user_source()}"
-        )
-    return np.random.default_rng(seed)
-
-
 def composed(function: Function) -> Function:
     """Return the replacement of a function of NumPy that numbagraph composes of others."""
 
@@ -411,7 +401,7 @@ _REPLACED: dict[Any, Any] = {
     hasattr: has_attribute,
     getattr: attribute,
     np.iterable: is_iterable,
-    np.random.default_rng: generator_of,
+    np.random.default_rng: lambda seed=None: replacements.for_role("numpy.random.default_rng")(seed),
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
     np.copy: copied,
