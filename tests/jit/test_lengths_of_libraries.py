@@ -43,7 +43,6 @@ def test_transformations():
 
 
 def test_numbers_are_named():
-    with pytest.raises(TraceError, match=r"hanning converts its arguments.*static_argnames"):
-        graph_jit(lambda x, n: x * np.hanning(n))(X, 8)
+    np.testing.assert_allclose(graph_jit(lambda x, n: x * np.hanning(n))(X, X.size), X * np.hanning(X.size))
     with pytest.raises(TraceError, match="hanning converts"):
         graph_jit(lambda x: np.hanning(x.astype(int)[3]))(X)

@@ -228,7 +228,7 @@ def test_dtypes_that_are_not_supported(array, place):
 
 @pytest.mark.parametrize(
     "thing",
-    ["text", object(), datetime.date(2020, 1, 1), {1, 2}, range(3), len],
+    [object(), datetime.date(2020, 1, 1), {1, 2}],
     ids=lambda thing: type(thing).__name__,
 )
 def test_arguments_that_are_no_arrays(thing):

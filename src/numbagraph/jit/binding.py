@@ -90,13 +90,18 @@ class Arguments(Struct, frozen=False):
         self.lengths = lengths
         self.static = (*(each for each in self.static if each[0] != LENGTHS), (LENGTHS, lengths))
 
-    def fix_numbers(self, names: Collection[str]) -> bool:
-        """Let versions be made for the numbers that some leaves are, from now on. Return whether that is new."""
+    def fix_numbers(self, names: Collection[str], *, only_counts: bool = False) -> bool:
+        """Let versions be made for the numbers that some leaves are, from now on; for integers if ``only_counts``.
+        Return whether that is new."""
         if not names:
             return False
         pairs = zip(self.leaves, self.leaf_names, strict=True)
         before = self.values
-        self._fix(tuple((leaf,) if name in names and is_number(leaf) else None for leaf, name in pairs))
+        self._fix(
+            tuple(
+                (leaf,) if name in names and is_number(leaf, only_counts=only_counts) else None for leaf, name in pairs
+            )
+        )
         return self.values != before
 
     def _fix(self, values: tuple[Any, ...]) -> None:

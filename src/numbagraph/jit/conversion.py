@@ -13,7 +13,7 @@ from numbagraph.ir.later import Later
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
 from numbagraph.tracing.static_lengths import Known, Place, places_of
-from numbagraph.tracing.static_values import numbers_given
+from numbagraph.tracing.static_values import needs_counts, numbers_given
 from numbagraph.tracing.trace import active
 
 if TYPE_CHECKING:
@@ -59,9 +59,11 @@ class Conversion:
 
     def attempt(self, make: Callable[[bool], T], arguments: Any, at_once: bool) -> T:
         """Return the result of ``make``, with functions as they are or, where that is refused, converted; with known
-        lengths of ``arguments``, and known integers, where these are needed. ``at_once``: whether it is converted first
+        lengths and numbers of ``arguments`` where these are needed. ``at_once``: whether it is converted first
         (`Walk.converts_at_once`)."""
         around, active.widened = active.widened, {}
+        failed: Exception | None = None
+        fixed = self.fixed
         try:
             while True:
                 try:
@@ -70,27 +72,26 @@ class Conversion:
                     if not self._fix_lengths(error, arguments) and not arguments.know_more():
                         raise
                 except WithoutSource as error:
-                    if self._fix_numbers(error.refused, arguments):
+                    names = numbers_given(error.refused)
+                    if arguments.fix_numbers(names, only_counts=needs_counts(error.refused)):
+                        fixed |= names
                         continue
                     if not self._may_know_lengths(arguments):
                         raise error.refused from None
                     self.without_source = True
                 except Exception as error:
-                    if not self._fix_numbers(error, arguments):
+                    names = numbers_given(error)
+                    if not arguments.fix_numbers(names, only_counts=needs_counts(error)):
+                        if type(failed) is type(error):  # the first one has the line, and the types of operands
+                            raise failed from None
                         raise
+                    fixed |= names
+                    failed = error
                 else:
-                    self.known = max(self.known, arguments.known)
+                    self.known, self.fixed = max(self.known, arguments.known), self.fixed | fixed
                     return found
         finally:
             active.widened = around
-
-    def _fix_numbers(self, error: Exception, arguments: Any) -> bool:
-        """Let versions be made for the numbers that the call was given which has failed. Return whether that is new."""
-        names = numbers_given(error)
-        is_new = arguments.fix_numbers(names)
-        if is_new:
-            self.fixed |= names
-        return is_new
 
     def _fix_lengths(self, error: LengthsNeeded, arguments: Any) -> bool:
         places = places_of(error.extent)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -16,19 +17,32 @@ import numpy as np
 
 from numbagraph.ir.static import typed
 from numbagraph.ir.values import Constant, Input, Node, toposort
+from numbagraph.tracing.errors import UnknownValueError
+from numbagraph.tracing.trace import CaptureError
 from numbagraph.tracing.tracer import Tracer
-from numbagraph.tracing.user_code import library_of
+from numbagraph.tracing.user_code import OWN, library_of
 
 NUMBERS = (bool, int, float, complex)
 _KINDS = (str, slice, range, type, np.dtype, enum.Enum, ModuleType, type(...))
 _ORDINARY = frozenset((*NUMBERS, np.ndarray, np.float64, np.int64, np.bool_, Tracer))
 """Types of most leaves."""
+CALLER = f"{OWN}{Path('jit', 'binding.py')}"
+"""The file that calls the function that is traced, which may be a library's."""
 DEEPEST = 3
 """How deep in tuples, lists, dicts and slices the arguments of a failing call are looked at."""
 
 
-def is_number(leaf: Any) -> bool:
-    return type(leaf) in NUMBERS
+def is_number(leaf: Any, *, only_counts: bool = False) -> bool:
+    """Whether a leaf is a number of Python's or NumPy's; ``only_counts``: an integer or a truth value."""
+    if isinstance(leaf, np.generic):
+        return leaf.dtype.kind in ("iub" if only_counts else "iubfc")
+    return type(leaf) in (NUMBERS[:2] if only_counts else NUMBERS)
+
+
+def needs_counts(error: BaseException) -> bool:
+    """Whether an error is about the value of a number, rather than about an argument of a function: there are too many
+    values of floats."""
+    return isinstance(error, UnknownValueError)
 
 
 def is_static(leaf: Any) -> bool:
@@ -52,13 +66,20 @@ def with_values(leaves: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 
 def numbers_given(error: BaseException) -> frozenset[str]:
     """Return the names of the arguments, Python's numbers, that the call was given which failed with an error: those
-    in frames behind the last one of the user's code."""
-    frames: list[FrameType] = []
+    in frames behind the last one of the user's code. None are, where a loop or a branch cannot be captured: with known
+    numbers it would be unrolled."""
+    if isinstance(error, CaptureError):
+        return frozenset()
+    frames: list[FrameType] | None = None
     place = error.__traceback__
     while place is not None:
-        frames = [] if library_of(place.tb_frame.f_code.co_filename) is None else [*frames, place.tb_frame]
+        file = place.tb_frame.f_code.co_filename
+        if library_of(file) is None or file == CALLER:
+            frames = []
+        elif frames is not None:
+            frames.append(place.tb_frame)
         place = place.tb_next
-    return frozenset(name for frame in frames for each in frame.f_locals.values() for name in numbers_in(each))
+    return frozenset(name for frame in frames or () for each in frame.f_locals.values() for name in numbers_in(each))
 
 
 def numbers_in(thing: Any, depth: int = DEEPEST) -> Iterator[str]:
@@ -75,10 +96,10 @@ def numbers_in(thing: Any, depth: int = DEEPEST) -> Iterator[str]:
 
 
 def numbers_behind(number: Tracer) -> Iterator[str]:
-    """The names of the inputs that a number is computed of, if all are numbers of Python's."""
+    """The names of the inputs that a number is computed of, if all are numbers."""
     value = number.value
-    if value.ndim or not value.type.weak:
+    if value.ndim:
         return
     sources = [each for each in toposort([value]) if not isinstance(each, (Node, Constant))]
-    if all(isinstance(each, Input) and each.type.weak for each in sources):
+    if all(isinstance(each, Input) and not each.ndim for each in sources):
         yield from (each.name for each in sources if isinstance(each, Input))

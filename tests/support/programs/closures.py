@@ -121,7 +121,7 @@ def nonlocal_shadowed(x, t):
     return s, squares, (lambda s: s + 1)(3)
 
 
-@refused("begin with such a number", (X, 2))
+@case((X, 2))
 def nonlocal_that_widens(x, n):
     total = 0
 
@@ -134,7 +134,7 @@ def nonlocal_that_widens(x, n):
     return total
 
 
-@refused("begin with such a number", (X.astype("f"), 2))
+@case((X.astype("f"), 2))
 def nonlocal_of_another_precision(x, n):
     total = 0.0
 
