@@ -63,6 +63,16 @@ OF_MEMORY = {
 """Advice for the attributes of arrays that are about memory."""
 
 
+def near_name(name: str) -> str:
+    """Return a question for the end of an error about an attribute that arrays do not have, if one has a like name."""
+    if name.startswith("_"):
+        return ""
+    import difflib  # noqa: PLC0415  it is needed for errors alone
+
+    near = difflib.get_close_matches(name, [each for each in dir(np.ndarray) if not each.startswith("_")], 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
 def for_numpy_arrays(name: str) -> str:
     own = name if "." in name else "numpy."  # a function in C has no frame
     return next(text for start, text in _ADVICE.items() if own.startswith(start))

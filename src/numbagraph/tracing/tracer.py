@@ -17,7 +17,7 @@ from numbagraph.ir.values import Node, Value, at_source, new_memory
 from numbagraph.ops.indexing import subscripts, view_assignment
 from numbagraph.ops.shape import size_of
 from numbagraph.tracing import in_place, memory_layout
-from numbagraph.tracing.concretization import Unknown
+from numbagraph.tracing.concretization import Unknown, near_name
 from numbagraph.tracing.errors import OnlyTraced, TraceError, located, user_source
 from numbagraph.tracing.in_place import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
 from numbagraph.tracing.index_keys import assigned_key, with_known_masks
@@ -415,7 +415,7 @@ class Tracer(Unknown):
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
         if not hasattr(np.ndarray, name) or name not in registry:
-            raise AttributeError(f"a traced array has no attribute {name!r}{self._of_memory(name)}")
+            raise AttributeError(f"a traced array has no attribute {name!r}{near_name(name)}{self._of_memory(name)}")
         function = getattr(np, name, None)
         return lambda *args, **kwargs: apply(
             registry[name], *in_place.out_by_name(function, (self, *args), kwargs), **kwargs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import functools
 import math
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from numbagraph.capture.builtins.numbers import Function, as_int, number, required, weakened, with_python
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, COMPLEX128, FLOAT64, INT64
+from numbagraph.ir.types import BOOL, FLOAT64, INT64
 from numbagraph.ir.values import Value
 from numbagraph.tracing.python_arithmetic import OVERFLOW
 from numbagraph.tracing.tracer import Tracer, user_source
@@ -206,42 +205,3 @@ MATH: dict[Any, Function] = {
     **{getattr(math, each): whole_of(each) for each in ("floor", "ceil", "trunc")},
     **{getattr(math, each): truth_of(each) for each in ("isnan", "isinf", "isfinite")},
 }  # fmt: skip
-
-
-# ---- cmath ----
-
-
-def of_cmath(name: str, op: str, outside: Function | None = None, overflows: bool = False) -> Function:
-    """Return the replacement of a function of `cmath`: it gives a Python complex number, and raises the error
-    ``outside`` where it is not defined."""
-
-    @with_python(getattr(cmath, name))
-    def call(value: Any) -> Any:
-        found = weakened(number(value, name), COMPLEX128)
-        if outside is not None:
-            required(registry["logical_not"](outside(found)), "math domain error", ValueError)
-        result = registry[op](found)
-        if overflows:
-            fine = registry["logical_or"](
-                registry["isfinite"](result), registry["logical_not"](registry["isfinite"](found))
-            )
-            required(fine, "math range error", OverflowError)
-        own = {"c": COMPLEX128, "f": FLOAT64, "b": BOOL}[result.dtype.kind]
-        return Tracer(weakened(result, own))
-
-    return call
-
-
-def _turns_for_ever(z: Value) -> Value:
-    """No direction: an infinite imaginary part, unless the magnitude is zero or unknown."""
-    real = registry["real"](z)
-    settled = registry["logical_or"](registry["isnan"](real), registry["equal"](real, -np.inf))
-    return registry["logical_and"](registry["isinf"](registry["imag"](z)), registry["logical_not"](settled))
-
-
-CMATH: dict[Any, Function] = {
-    cmath.exp: of_cmath("exp", "exp", _turns_for_ever, overflows=True),
-    cmath.log: of_cmath("log", "log", lambda z: registry["equal"](z, 0)),
-    cmath.sqrt: of_cmath("sqrt", "sqrt"),
-    **{getattr(cmath, each): of_cmath(each, each) for each in ("isnan", "isinf", "isfinite")},
-}

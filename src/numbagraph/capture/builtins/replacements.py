@@ -11,7 +11,8 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.storing import element_of
-from numbagraph.capture.builtins.mathematics import CMATH, MATH
+from numbagraph.capture.builtins.complex_mathematics import CMATH
+from numbagraph.capture.builtins.mathematics import MATH
 from numbagraph.capture.builtins.numbers import (
     SCALAR_TYPES,
     Function,
