@@ -104,6 +104,16 @@ class Arguments(Struct, frozen=False):
         )
         return self.values != before
 
+    def fixed(self) -> dict[str, Any]:
+        """Return the values and lengths that a version is made for alone, by their names."""
+        found: dict[str, Any] = {}
+        for number, name in enumerate(self.leaf_names):
+            if self.values is not None and self.values[number] is not None:
+                found[name] = self.values[number][0]
+            lengths = () if self.lengths is None else self.lengths[number]
+            found |= {f"{name}.shape[{axis}]": each for axis, each in enumerate(lengths) if each is not None}
+        return found
+
     def _fix(self, values: tuple[Any, ...]) -> None:
         """Let versions be made for some more values of leaves."""
         if not any(values):

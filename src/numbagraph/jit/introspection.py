@@ -61,7 +61,9 @@ class Introspection:
 
     def explanation(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Report rules, loop nests and memory for some arguments."""
-        title = self.definition.title
+        title, fixed = self.definition.title, self._find(args, kwargs)[0].fixed
+        if fixed:
+            title += f"\na version for {', '.join(f'{name} = {value!r}' for name, value in fixed.items())} alone"
         texts, shown, programs = [], [], self.programs(args, kwargs)
         for number, (special, leaves) in enumerate(programs, start=1):
             part = f", program {number} of {len(programs)}" if len(programs) > 1 else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
-from types import FunctionType, MethodType
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -200,6 +200,8 @@ class Traced(Struct, frozen=False):
     """The programs that run one after the other, where lengths follow from elements that are computed."""
     is_kept: bool = True
     """Whether later calls may use it: the state that it reads did not change while it was traced."""
+    fixed: Mapping[str, Any] = MappingProxyType({})
+    """The values of arguments, and their lengths, that the version is made for alone, by their names."""
     watched: str = ""
     """The values that results must not have (`numbagraph.jit.debug_nans`)."""
     apart: Traced | None = None

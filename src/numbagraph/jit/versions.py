@@ -7,7 +7,9 @@ differ has a version of its own, for any lengths.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numbagraph.forking import new_lock
@@ -21,7 +23,7 @@ from numbagraph.jit.mutated_arguments import require_kept
 from numbagraph.jit.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.jit.shared_variables import SharedVariable, layout_of
 from numbagraph.jit.version import Traced, Version, trace
-from numbagraph.purity.environment import Made, Reach, Surroundings, make_while_unchanged
+from numbagraph.purity.environment import Made, Reach, Surroundings, depth_of_user, make_while_unchanged
 from numbagraph.purity.nondeterminism import forbidden
 from numbagraph.purity.reachable_code import Walk
 from numbagraph.runtime.cache import default_cache
@@ -34,6 +36,10 @@ UNEQUAL = "unequal"
 """Marks the key of a version for calls whose lengths are not equal where the usual version takes them to be."""
 
 
+MANY_VALUES = 16
+"""The number of versions for values of the same arguments from which users are warned."""
+
+
 class Versions:
     """The versions of one compiled function, by its arguments and by the state of the world that it reads."""
 
@@ -44,6 +50,8 @@ class Versions:
         self._traced: dict[Key, dict[Key, Traced]] = {}
         """The versions by the structure of the arguments; then by the state that is read and the layouts, oldest
         first."""
+        self._by_values: Counter[tuple[str, ...]] = Counter()
+        """The number of versions for values of the same arguments."""
         self._shared: dict[Key, tuple[SharedVariable, ...]] = {}
         """The shared variables that were met for each structure: their layouts follow those of leaves."""
 
@@ -157,12 +165,27 @@ class Versions:
             except Exception:  # noqa: BLE001  the first one speaks of the function as it is
                 raise error from None
         traced: Traced = made.found
-        traced.is_kept, traced.watched = made.is_valid, arguments.watched
+        traced.is_kept, traced.watched, traced.fixed = made.is_valid, arguments.watched, arguments.fixed()
+        self._warn_of_values(traced.fixed)
         self._specialise(traced, arguments, made.reach)
         structure = arguments.key
         group = self._traced.setdefault(structure, {}) if traced.is_kept else {}
         self._shared[structure], shared = traced.shared.after(self._shared.get(structure, ()))
         return group.setdefault((made.reach, *layouts, *shared, *([UNEQUAL] if is_general else [])), traced)
+
+    def _warn_of_values(self, fixed: Mapping[str, Any]) -> None:
+        """Warn once if there are many versions for values of the same arguments."""
+        names = tuple(fixed)
+        self._by_values[names] += 1
+        if names and self._by_values[names] == MANY_VALUES:
+            spelled = ", ".join(map(repr, names))
+            warnings.warn(
+                f"{self.definition.described} has been compiled for {MANY_VALUES} values of {spelled}: its code needs "
+                f"them while it is traced. Pass arrays where that is possible, the same object in each call, or compile "
+                f"the part that does not need them",
+                RuntimeWarning,
+                stacklevel=depth_of_user(),
+            )
 
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], **lengths: Any) -> Made:
         """Trace the function; ``lengths`` are the options of `trace` that concern lengths."""

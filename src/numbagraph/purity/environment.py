@@ -75,7 +75,7 @@ class Surroundings:
                 f"{self.described} has been compiled {MOST_STATES} times because {names} was bound to something else: "
                 f"pass it as an argument, so that one version serves for all its values",
                 RuntimeWarning,
-                stacklevel=_depth(),
+                stacklevel=depth_of_user(),
             )
         return found, known[0]
 
@@ -112,7 +112,7 @@ def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any],
     return made if made.is_valid or attempts == 1 else make_while_unchanged(look, make, attempts - 1)
 
 
-def _depth() -> int:
+def depth_of_user() -> int:
     """The number of frames from the caller up to the user's line, as `warnings.warn` counts them."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):

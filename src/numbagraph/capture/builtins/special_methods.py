@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.capture.convert import is_users
 from numbagraph.capture.values.containers import in_region
 from numbagraph.capture.values.list_aliases import is_made_here
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, present
 from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer
+from numbagraph.tracing.user_code import library_of
 
 _PLAIN = frozenset((Tracer, ModuleType, bool, int, float, complex, str, list, tuple, dict, set, np.ndarray, type(None)))
 _IMMUTABLE_TYPE = 1 << 8
@@ -30,6 +30,10 @@ BUILTINS = {
 """Functions that call a special method of their first argument."""
 REFLECTED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 """The special methods by which the right operand of a comparison answers."""
+
+
+def is_users(function: FunctionType) -> bool:
+    return library_of(function.__code__.co_filename) is None
 
 
 def special(holder: Any, name: str) -> Callable[..., Any] | None:
