@@ -13,6 +13,7 @@ from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.jit.conversion import Conversion
 from numbagraph.jit.generator_arguments import Held
+from numbagraph.jit.written_state import StateVariable, in_place
 from numbagraph.ops.linalg.singular import CHOICES, chosen
 from numbagraph.purity.outer_state import are_harmless, nothing_written
 from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
@@ -166,7 +167,9 @@ class Arguments(Struct, frozen=False):
                 raise TypeError(not_traced(name, given[name]))
         return [*(given[name] for name in names), *(each[0] for each in self.values or () if each is not None)]
 
-    def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
+    def caller(
+        self, function: Callable[..., Any], may_write: bool, state: Collection[StateVariable] = ()
+    ) -> Callable[[list[Any]], Any]:
         """Return ``function`` as a function of the leaves. ``may_write``: whether objects that it reaches by names may
         write into state that outlives the call; the arguments are checked here."""
 
@@ -180,10 +183,12 @@ class Arguments(Struct, frozen=False):
             dynamic = optree.tree_unflatten(self.spec, leaves)
             bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
             bound.arguments.update(zip(self.names, dynamic, strict=True))
-            if not may_write and are_harmless(bound.arguments.values()):
+            if not may_write and not state and are_harmless(bound.arguments.values()):
                 return as_traced(function)(*bound.args, **bound.kwargs)
-            with nothing_written(function, bound.arguments.values()):
-                return as_traced(function)(*bound.args, **bound.kwargs)
+            with nothing_written(function, bound.arguments.values()), in_place(state) as keep:
+                result = as_traced(function)(*bound.args, **bound.kwargs)
+                keep()
+                return result
 
         return call
 

@@ -362,6 +362,11 @@ class Uses(Struct):
         """The results that are new values."""
         return range(self.first, self.first + len(self.updated))
 
+    @property
+    def assigned(self) -> set[SharedVariable]:
+        """The variables that have new values."""
+        return {self.variables[number] for number in self.updated}
+
     def after(self, known: tuple[SharedVariable, ...]) -> tuple[tuple[SharedVariable, ...], tuple[ArrayLeaf, ...]]:
         """Return known variables followed by these, with the layouts of all."""
         own = dict(zip(self.variables, self.layouts, strict=True))

@@ -23,6 +23,7 @@ from numbagraph.jit.mutated_arguments import require_kept
 from numbagraph.jit.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.jit.shared_variables import SharedVariable, layout_of
 from numbagraph.jit.version import Traced, Version, trace
+from numbagraph.jit.written_state import StateVariable, is_storable
 from numbagraph.purity.environment import Made, Reach, Surroundings, depth_of_user, make_while_unchanged
 from numbagraph.purity.nondeterminism import forbidden
 from numbagraph.purity.reachable_code import Walk
@@ -30,6 +31,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.tracing.errors import SideEffectError
 from numbagraph.tracing.static_lengths import lengths_of
 
 UNEQUAL = "unequal"
@@ -50,6 +52,8 @@ class Versions:
         self._traced: dict[Key, dict[Key, Traced]] = {}
         """The versions by the structure of the arguments; then by the state that is read and the layouts, oldest
         first."""
+        self.state: dict[Any, StateVariable] = {}
+        """The attributes, globals and elements that the function assigns to, by holder and key."""
         self._by_values: Counter[tuple[str, ...]] = Counter()
         """The number of versions for values of the same arguments."""
         self._shared: dict[Key, tuple[SharedVariable, ...]] = {}
@@ -123,7 +127,7 @@ class Versions:
         def make(walk: Walk) -> Any:
             def attempt(converts: bool) -> Any:
                 with forbidden(walk.watch()):
-                    return use(arguments.caller(function, walk.may_write), converts)
+                    return use(arguments.caller(function, walk.may_write, self.state.values()), converts)
 
             return convert.attempt(attempt, arguments, walk.converts_at_once)
 
@@ -159,6 +163,14 @@ class Versions:
         lengths = None if is_general or self.definition.backend != "numba" else lengths_of(leaves)
         try:
             made = self._trace(arguments, layouts, lengths=lengths)
+        except SideEffectError as error:
+            new = self._adopt(error)
+            if not new:
+                raise
+            traced = self._add(arguments, layouts, leaves)
+            if not new <= traced.shared.assigned:  # by a function that remembers its results, for one
+                raise
+            return traced
         except (ShapeError, IndexError) as error:
             try:  # lengths that a statement requires, which may not be reached, may contradict others
                 made = self._trace(arguments, layouts, apart=True)
@@ -173,6 +185,17 @@ class Versions:
         self._shared[structure], shared = traced.shared.after(self._shared.get(structure, ()))
         return group.setdefault((made.reach, *layouts, *shared, *([UNEQUAL] if is_general else [])), traced)
 
+    def _adopt(self, error: SideEffectError) -> set[SharedVariable]:
+        """Let the entries that a trace has written be variables of the function. Return the new ones; none if some
+        cannot be."""
+        found = {(id(each.holder), each.key): each for each in error.origins if each is not None and is_storable(each)}
+        new = {key: StateVariable(each) for key, each in found.items() if key not in self.state}
+        if not new or len(found) != len(error.origins):
+            return set()
+        self.state |= new
+        self.environment.leave_out(self.state)
+        return set(new.values())
+
     def _warn_of_values(self, fixed: Mapping[str, Any]) -> None:
         """Warn once if there are many versions for values of the same arguments."""
         names = tuple(fixed)
@@ -181,7 +204,7 @@ class Versions:
             spelled = ", ".join(map(repr, names))
             warnings.warn(
                 f"{self.definition.described} has been compiled for {MANY_VALUES} values of {spelled}: its code needs "
-                f"them while it is traced. Pass arrays where that is possible, the same object in each call, or compile "
+                f"them while it is traced. Pass arrays where that is possible, or one object in each call, or compile "
                 f"the part that does not need them",
                 RuntimeWarning,
                 stacklevel=depth_of_user(),

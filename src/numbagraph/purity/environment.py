@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -21,13 +21,18 @@ MOST_TRACES = 3
 class Reach:
     """The code and the objects that one compiled function reaches, with guards on the names that lead to them."""
 
-    def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
+    def __init__(self, function: Any, arguments: Iterable[Any] = (), left_out: Collection[Any] = ()) -> None:
         self._function = function
+        self._left_out = left_out
+        """The holders, by identity, and keys of entries that have no guards, since calls write them."""
         self._arguments = tuple(arguments)
         self._walk: Walk | None = Walk(function, self._arguments)
         self._called_back: frozenset[CodeKey] | None = None
         """Code that is not guarded, since no trace has run it; None before the first trace."""
-        self.guards = Guards(self._walk.guards.values())
+        self.guards = self._guards_of(self._walk.guards)
+
+    def _guards_of(self, found: Mapping[Any, Any]) -> Guards:
+        return Guards([each for key, each in found.items() if key not in self._left_out])
 
     def walk(self) -> Walk:
         """Return a walk, for one trace, over all that the function may run now: contents and code may change, which no
@@ -43,7 +48,9 @@ class Reach:
         self._called_back = profile.called_back
         if self._called_back:
             needed = Walk(self._function, self._arguments, self._called_back).guards
-            self.guards = Guards(each for each in self.guards.guards if (id(each.owner), each.key) in needed)
+            self.guards = self._guards_of(
+                {key: each for each in self.guards.guards if (key := (id(each.owner), each.key)) in needed}
+            )
         return True
 
 
@@ -56,6 +63,11 @@ class Surroundings:
         self._known: dict[Hashable, tuple[Reach, ...]] = {}
         """The states by the static arguments, newest last."""
         self._has_warned = False
+        self._left_out: Collection[Any] = ()
+
+    def leave_out(self, entries: Collection[Any]) -> None:
+        """Set no guards on some entries from now on, and forget all states."""
+        self._left_out, self._known = frozenset(entries), {}
 
     def find(self, static: Hashable) -> Reach | None:
         """Return the state that the world is in, or None if there are no versions for it."""
@@ -64,7 +76,7 @@ class Surroundings:
     def add(self, static: Hashable, arguments: Sequence[Any]) -> tuple[Reach, Reach | None]:
         """Add the state that the world is in. Return it, and the state that it replaces, if there are too many."""
         known = self._known.get(static, ())
-        found = Reach(self.function, arguments)
+        found = Reach(self.function, arguments, self._left_out)
         self._known[static] = (*known[-MOST_STATES + 1 :], found)
         if len(known) < MOST_STATES:
             return found, None

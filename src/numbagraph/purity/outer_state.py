@@ -13,11 +13,13 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 
 import numpy as np
+import optree
 
 from numbagraph.ir.array_classes import module_of
 from numbagraph.ir.values import Node
 from numbagraph.purity.bytecode import facts_of, locations_of
-from numbagraph.purity.snapshots import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
+from numbagraph.purity.snapshots import Attributes, Cell, Change, Content, Held, Namespace, Origin, tracer_in
+from numbagraph.runtime.arguments import NAMESPACE
 from numbagraph.tracing.errors import SideEffectError
 from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import entries_of, installed_folders, is_home
@@ -56,9 +58,14 @@ class Outside:
     calls."""
 
     def __init__(self, function: Callable[..., Any], arguments: Iterable[Any]) -> None:
+        arguments = list(arguments)
         package = (getattr(function, "__module__", None) or "").partition(".")[0]
         self.package = package if is_home(package) else ""
         self.held: list[Held] = []
+        self.arguments = {id(each) for each in containers_in(arguments)}
+        """The containers that are made anew for each trace, by identity."""
+        self.origins: list[Origin | None] = []
+        """The entries of dicts and lists that were written; None for state of other kinds."""
         self.codes: dict[int, CodeType] = {}
         self.names: set[str] = set()
         self.seen: dict[int, Any] = {}
@@ -198,8 +205,16 @@ class Outside:
                 written = self.changes_content if change.kind == "content" else (change.kind, change.name) in stored
                 if written or tracer is not None:
                     found.append((change, tracer))
+                    self.origins += self.origins_of(held, change.name)
                     held.restore(change.name)
         return found
+
+    def origins_of(self, held: Held, name: str) -> list[Origin | None]:
+        if not isinstance(held, (Namespace, Content)):
+            return [None]
+        if id(held.container if isinstance(held, Content) else held.space) in self.arguments:
+            return [None]
+        return held.origins(name) or [None]
 
     def describe(self, change: Change, tracer: Tracer | None, name: str) -> str:
         locations = (each for code in self.codes.values() for each in locations_of(code, change.kind, change.name))
@@ -212,6 +227,15 @@ class Outside:
             f"Python once, so later calls would not change it. Return the new value, and assign it outside"
             f"\n  at {where}"
         )
+
+
+def containers_in(things: Iterable[Any]) -> Iterator[Any]:
+    """The containers and objects among some trees, and the attributes of these objects."""
+    for each in things:
+        if optree.tree_is_leaf(each, none_is_leaf=True, namespace=NAMESPACE):
+            continue
+        yield from (each, entries_of(each))
+        yield from containers_in(optree.tree_flatten_one_level(each, none_is_leaf=True, namespace=NAMESPACE)[0])
 
 
 def slots_of(cls: type) -> tuple[str, ...]:
@@ -246,4 +270,4 @@ def nothing_written(function: Callable[..., Any], arguments: Iterable[Any]) -> I
     changes = outside.undo()
     if changes:
         name = getattr(function, "__name__", type(function).__name__)
-        raise SideEffectError(outside.describe(*changes[0], name))
+        raise SideEffectError(outside.describe(*changes[0], name), outside.origins)

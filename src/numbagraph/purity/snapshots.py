@@ -28,6 +28,19 @@ class Change(NamedTuple):
     new: Any
 
 
+class Origin(NamedTuple):
+    """An entry of a dict or a list that was written: what it held before, and what it holds now."""
+
+    holder: Any
+    key: Any
+    old: Any
+    new: Any
+
+    def value(self) -> Any:
+        """Return what it holds at present."""
+        return self.holder[self.key]
+
+
 class Namespace:
     """A snapshot of the attributes of an object (its ``__dict__``), or of the globals of a module."""
 
@@ -43,6 +56,10 @@ class Namespace:
             new = self.space.get(name, MISSING)
             if new is not self.old.get(name, MISSING):
                 yield Change(self.kind, name, self.title.format(name), new)
+
+    def origins(self, name: str) -> list[Origin]:
+        """Return the entry of a name that was written."""
+        return [Origin(self.space, name, self.old.get(name, MISSING), self.space.get(name, MISSING))]
 
     def restore(self, name: str) -> None:
         old = self.old.get(name, MISSING)
@@ -131,6 +148,19 @@ class Content:
             same = len(new) == len(self.old) and all(map(operator.is_, new, self.old))
         if not same:
             yield Change("content", "", self.title, self.container)
+
+    def origins(self, name: str) -> list[Origin]:  # noqa: ARG002
+        """Return the entries that were written; none if the container has another length or other keys now."""
+        if type(self.container) is dict:
+            old = dict(zip(self.old[::2], self.old[1::2], strict=True))
+            pairs = [(key, each, self.container[key]) for key, each in old.items() if key in self.container]
+            is_same = len(old) == len(self.container) == len(pairs)
+        elif type(self.container) is list:
+            pairs = list(zip(range(len(self.old)), self.old, self.container, strict=False))
+            is_same = len(self.old) == len(self.container)
+        else:
+            return []
+        return [Origin(self.container, *each) for each in pairs if each[1] is not each[2]] if is_same else []
 
     def restore(self, name: str) -> None:  # noqa: ARG002
         container = self.container

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -31,7 +31,12 @@ class UnknownValueError(TraceError):
 
 
 class SideEffectError(TraceError):
-    """A function that does or reads something that would happen once, while it is traced, and not in each call."""
+    """A function that does or reads something that would happen once, while it is traced, and not in each call.
+    ``origins`` are the entries of objects that it has written, if these are all that it has done."""
+
+    def __init__(self, text: str, origins: Sequence[Any] = ()) -> None:
+        super().__init__(text)
+        self.origins = tuple(origins)
 
     __module__ = "numbagraph.errors"
 
