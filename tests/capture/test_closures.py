@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.errors import CaptureError
 
 X = np.array([3.0, 1.0, 4.0])
 

@@ -35,7 +35,9 @@ def outcome(function, *numbers):
 def python_outcome(name, *numbers):
     """What Python does; an error instead of a complex result of real numbers."""
     found = outcome(getattr(operator, name), *numbers)
-    return ValueError if isinstance(found, complex) and not any(isinstance(each, complex) for each in numbers) else found
+    return (
+        ValueError if isinstance(found, complex) and not any(isinstance(each, complex) for each in numbers) else found
+    )
 
 
 def agree(expected, found):

@@ -251,12 +251,12 @@ def unary(name: str, operand: Any) -> Any:
 # ---- loops ----
 
 
-def for_(iterable: Any, names: State, body: Function, may_end: bool, state: State) -> State:
+def for_(iterable: Any, names: State, body: Function, may_end: bool, state: State, kept: State) -> State:
     if isinstance(iterable, Row):
         iterable = iterable.steps()
     elif (method := special(iterable, "__iter__")) is not None:
         iterable = method()
-    return control_flow.for_(iterated(call, iterable), names, body, may_end, state)
+    return control_flow.for_(iterated(call, iterable), names, body, may_end, state, kept)
 
 
 def try_(*parts: Any) -> State:

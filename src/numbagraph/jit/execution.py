@@ -21,7 +21,7 @@ from numbagraph.runtime.specialise import compiler
 from numbagraph.tracing.python_arithmetic import NOT_AN_INTEGER
 from numbagraph.tracing.retrace import ListFull
 from numbagraph.tracing.static_lengths import Known, integers_of, lengths_of
-from numbagraph.tracing.trace import as_traced
+from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracer import any_traced
 from numbagraph.transforms.interpret import after_failure
 
@@ -65,6 +65,8 @@ class Execution:
         definition = self.definition
         if out is not None:
             return self._call_into(arguments, Targets(out, definition.described))
+        if current_trace() is not None and self.versions.have_state():  # so the function that is traced has it, too
+            return as_traced(definition.function)(*args, **kwargs)
         for run, rebuild in () if failures.is_stopped() else arguments.find(self.dispatcher.versions):
             result = run(*arguments.leaves)
             if result is not NotImplemented:

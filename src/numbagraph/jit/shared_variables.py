@@ -392,6 +392,8 @@ class Uses(Struct):
             return run
 
         def call(*leaves: Any) -> Any:
+            if current_trace() is not None:
+                return NotImplemented
             result = run(*leaves, *self.values())
             if self.updated and result is not NotImplemented:
                 self.update(result)

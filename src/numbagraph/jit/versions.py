@@ -63,6 +63,10 @@ class Versions:
         """All versions, in the order in which they were traced for each structure of arguments."""
         return [each for group in list(self._traced.values()) for each in list(group.values())]
 
+    def have_state(self) -> bool:
+        """Whether calls read or write values that outlive them."""
+        return bool(self.state) or any(each.shared.variables for each in self.all())
+
     def known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
         layouts, leaves = arguments.described()

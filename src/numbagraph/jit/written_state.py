@@ -81,8 +81,9 @@ def in_place(variables: Collection[StateVariable]) -> Iterator[Callable[[], None
     values = [each.read() for each in variables]
 
     def keep() -> None:
-        for each, cell in zip(variables, cells, strict=True):
-            each.value = cell.origin.value()
+        for each, cell, first in zip(variables, cells, values, strict=True):
+            if (found := cell.origin.value()) is not first:
+                each.value = found
 
     try:
         for cell, value in zip(cells, values, strict=True):

@@ -206,6 +206,10 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
         return
     if type(holder) in KINDS and (has_traced(key) or (in_region() and type(holder) is not dict)):
         require_table(holder, key, required(value))
+    if in_region() and type(holder) is list and isinstance(key, Tracer) and not is_made_here(holder):
+        for at, here in places(holder, key):
+            set_item(holder, at, if_expression(here, lambda: value, lambda kept=holder[at]: kept))
+        return
     if in_region() and type(holder) in (list, dict) and not is_made_here(holder) and is_known(holder, key):
         key = key + len(holder) if type(holder) is list and key < 0 else key
         assign_outside(Place(holder, key, is_attribute=False), value)

@@ -119,11 +119,13 @@ def chosen(test: Tracer, yes: Function, no: Function) -> Any:
 # ---- branches and loops ----
 
 
-def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: State) -> Sequence[Any]:
+def if_(
+    test: Any, names: Sequence[str], yes: Function, no: Function, state: State, kept: Sequence[str] = ()
+) -> Sequence[Any]:
     test = asked(test)
     if not isinstance(test, Tracer):
         return yes(*state) if test else no(*state)
-    extended = Extended(names, state)
+    extended = Extended(names, state, kept)
     sides = extended.body(yes), extended.body(no)
     return extended.run(lambda names, state: captured_if(test, names, *sides, state))
 
@@ -140,13 +142,15 @@ def captured_if(test: Tracer, names: Sequence[str], yes: Function, no: Function,
     return with_lists(run, state, rebound)
 
 
-def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
+def while_(
+    names: Sequence[str], test: Function, body: Function, state: State, kept: Sequence[str] = ()
+) -> Sequence[Any]:
     for is_first in (True, *(False,) * MOST_UNROLLED):
         first = asked(test(*state))
         if not isinstance(first, Tracer) and not first:
             return state
 
-        loop = While(names, test, body, state, first)
+        loop = While(names, test, body, state, first, kept)
         try:
             with tried():
                 return loop.captured()
@@ -170,9 +174,12 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
 class While:
     """A ``while`` loop with the variables before a step whose condition has been asked."""
 
-    def __init__(self, names: Sequence[str], test: Function, body: Function, state: State, first: Any) -> None:
-        self.extended = Extended(names, state)
+    def __init__(
+        self, names: Sequence[str], test: Function, body: Function, state: State, first: Any, kept: Sequence[str]
+    ) -> None:
+        self.extended = Extended(names, state, kept)
         self.test, self.body = self.extended.test(test), self.extended.body(body)
+        self.asking = self.extended.result(test)
         self.first = first
         self.rebound = Rebound()
 
@@ -193,6 +200,17 @@ class While:
     def one(self, state: State) -> State:
         return with_slots(lambda given: self.body(*given), self.rebound)(state)
 
+    def tested(self, variables: State) -> list[Any]:
+        """Return the condition before the variables, which asking for it may change."""
+        found, *after = self.asking(*map(copied, with_vectors(variables)))
+        found = asked(found)
+        pairs = zip(variables, after, strict=True)
+        kept = len(variables) - len(self.extended.places)
+        return [
+            Tracer(truth(found)) if isinstance(found, Tracer) else found,
+            *(old if number < kept else new for number, (old, new) in enumerate(pairs)),
+        ]
+
     def parts(self, names: Sequence[str], state: State) -> tuple[Function, State]:
         """Return a function that traces the loop, and the variables that it is given."""
 
@@ -207,7 +225,7 @@ class While:
                 with tried():
                     found = captured(names, state, step, site())
             except ConditionWrites:
-                found = captured(*tested_in_steps(names, self.first, state, step), site())[1:]
+                found = captured(*tested_in_steps(names, self.first, state, step, self.tested), site())[1:]
             return self.rebound.noted(containers.after(found), state, containers.touched)
 
         return run, state
@@ -229,7 +247,9 @@ def condition(test: Function, variables: State) -> Any:
     return Tracer(truth(found)) if isinstance(found, Tracer) else found
 
 
-def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
+def for_(
+    iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State, kept: Sequence[str] = ()
+) -> Sequence[Any]:
     iterable = taken(required(iterable))
     if isinstance(iterable, Yielding):
         return over_yielding(iterable, body, state)
@@ -237,12 +257,12 @@ def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, sta
         return over_generator(iterable, names, body, may_end, state)
     found = traced_iterable(iterable)
     if found is not None:
-        return captured_for(found, names, body, may_end, state)
+        return captured_for(found, names, body, may_end, state, kept)
     is_long = isinstance(iterable, (range, np.ndarray)) and len(iterable) > UNROLLED
     if is_long:
         try:
             with tried():
-                return captured_for(as_iterable(iterable), names, body, may_end, state)
+                return captured_for(as_iterable(iterable), names, body, may_end, state, kept)
         except Exception:  # whatever needs the numbers themselves, such as an attribute's name
             if len(iterable) > MOST_UNROLLED:
                 raise
@@ -333,8 +353,10 @@ def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
     return [ended, *state]
 
 
-def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
-    extended = Extended(names, state)
+def captured_for(
+    iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State, kept: Sequence[str] = ()
+) -> Sequence[Any]:
+    extended = Extended(names, state, kept)
     step = extended.step(body)
     return extended.run(lambda names, state: captured_loop(iterable, names, step, may_end, state))
 

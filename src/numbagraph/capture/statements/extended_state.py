@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from numbagraph.capture.syntax.source import CaptureError
+from numbagraph.capture.values.list_aliases import is_tuple
 from numbagraph.capture.values.optional import UNDEFINED
 from numbagraph.capture.values.places import ABSENT, Place, store
-from numbagraph.tracing.retrace import PlacesWritten
+from numbagraph.tracing.errors import OnlyTraced
+from numbagraph.tracing.retrace import ConditionWrites, PlacesWritten
 from numbagraph.tracing.trace import active, tried
-from numbagraph.tracing.tracer import user_source
+from numbagraph.tracing.tracer import Tracer, user_source
 
+_IMMUTABLE_TYPE = 1 << 8
 PASSES = 16
 """The number of passes after which places are taken for those of objects that each pass makes anew."""
 
@@ -48,10 +54,22 @@ def in_place(places: Sequence[Place], values: State) -> Iterator[None]:
 
 
 class Extended:
-    """A loop or a branch with places as further variables."""
+    """A loop or a branch with places as further variables. Variables that are never bound there, and are objects, are
+    none: their attributes are places.
 
-    def __init__(self, names: Sequence[str], state: State) -> None:
-        self.names, self.state = names, state
+    Parameters
+    ----------
+    names, state
+        The variables, and what they are before.
+    kept
+        The names of those that are never bound there.
+    """
+
+    def __init__(self, names: Sequence[str], state: State, kept: Sequence[str] = ()) -> None:
+        pairs = list(zip(names, state, strict=True))
+        self.fixed = {number: each for number, (name, each) in enumerate(pairs) if name in kept and is_instance(each)}
+        own = [pair for number, pair in enumerate(pairs) if number not in self.fixed]
+        self.names, self.state = [name for name, _ in own], [each for _, each in own]
         self.places: list[Place] = []
 
     def run(self, function: Callable[[Sequence[str], State], State]) -> State:
@@ -71,43 +89,69 @@ class Extended:
             count = len(self.state)
             for place, value in zip(self.places, found[count:], strict=True):
                 store(place, ABSENT if value is UNDEFINED else value)
-            return found[:count]
+            return self._with_fixed(found[:count])
         raise CaptureError(
             f"{self.places[-1]} is assigned to in a loop or a branch on traced values, of an object that each step "
             f"makes anew: return the new value\n  at {user_source()}"
         )
 
+    def _with_fixed(self, variables: State) -> list[Any]:
+        found = list(variables)
+        for number, each in self.fixed.items():
+            found.insert(number, each)
+        return found
+
+    def _inside(self, function: Callable[..., Any], given: State) -> tuple[Any, list[Any]]:
+        """Call a function of all variables, and of what comes before them. Return its result, and the places' values
+        by then."""
+        count = len(given) - len(self.places)
+        first = count - len(self.state)
+        with in_place(self.places, given[count:]):
+            found = function(*given[:first], *self._with_fixed(given[first:count]))
+            return found, [value_at(each) for each in self.places]
+
     def body(self, function: Callable[..., State]) -> Callable[..., State]:
         """Return a function of all variables, and of what comes before them, that returns all variables."""
 
         def run(*given: Any) -> State:
-            if not self.places:
-                return function(*given)
-            count = len(given) - len(self.places)
-            with in_place(self.places, given[count:]):
-                found = function(*given[:count])
-                return [*found, *(value_at(each) for each in self.places)]
+            found, values = self._inside(function, given)
+            return [*(each for number, each in enumerate(found) if number not in self.fixed), *values]
 
         return run
 
     def step(self, function: Callable[..., tuple[Any, State]]) -> Callable[..., tuple[Any, State]]:
         """Return the body of a ``for`` loop, which returns whether the loop ends beside the variables."""
-        ended: list[Any] = []
-
-        def variables(*given: Any) -> State:
-            flag, found = function(*given)
-            ended[:] = [flag]
-            return found
-
-        whole = self.body(variables)
 
         def run(*given: Any) -> tuple[Any, State]:
-            found = whole(*given)
-            return ended[0], found
+            (ended, found), values = self._inside(function, given)
+            return ended, [*(each for number, each in enumerate(found) if number not in self.fixed), *values]
+
+        return run
+
+    def result(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of all variables that returns its result before the variables."""
+
+        def run(*given: Any) -> list[Any]:
+            found, values = self._inside(function, given)
+            count = len(given) - len(self.places)
+            return [found, *given[count - len(self.state) : count], *values]
 
         return run
 
     def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a condition of all variables."""
-        whole = self.body(lambda *given: [function(*given)])
-        return lambda *given: whole(*given)[0]
+        """Return a condition of all variables. It raises `ConditionWrites` if it changes any."""
+
+        def run(*given: Any) -> Any:
+            found, values = self._inside(function, given)
+            if any(one is not other for one, other in zip(values, given[len(given) - len(values) :], strict=True)):
+                raise ConditionWrites
+            return found
+
+        return run
+
+
+def is_instance(thing: Any) -> bool:
+    """Whether something is an object of a user's class, and no container."""
+    if isinstance(thing, (Tracer, OnlyTraced, np.ndarray, type, list, dict, set, deque)) or is_tuple(thing):
+        return False
+    return not type(thing).__flags__ & _IMMUTABLE_TYPE

@@ -6,7 +6,7 @@ What such a condition does in the end, when it is false, belongs to the loop. So
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,14 +35,13 @@ def unwritten(journal: Journal, carried: Iterable[Tracer]) -> Iterator[None]:
 
 
 def tested_in_steps(
-    names: Sequence[str], first: Any, state: Sequence[Any], step: Any
+    names: Sequence[str], first: Any, state: Sequence[Any], step: Any, test: Callable[[Sequence[Any]], list[Any]]
 ) -> tuple[list[str], list[Any], Any]:
-    """Return a loop whose first variable says whether it goes on, with ``first`` before the first step."""
-    test = step.goes_on
+    """Return a loop whose first variable says whether it goes on, with ``first`` before the first step. ``test`` is the
+    condition, before the variables, which it may change."""
 
     def body(number: Any, variables: Sequence[Any]) -> list[Any]:
-        after = step.body(number, variables[1:])
-        return [test(number, after), *after]
+        return test(step.body(number, variables[1:]))
 
     made = step._replace(body=body, goes_on=lambda number, variables: variables[0])
     return [NAME, *names], [first, *state], made

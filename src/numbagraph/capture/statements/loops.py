@@ -19,7 +19,7 @@ from numbagraph.capture.statements.length_changes import require_lasting_shape
 from numbagraph.capture.statements.loop_conditions import unwritten
 from numbagraph.capture.statements.loop_inputs import with_sequences
 from numbagraph.capture.syntax.source import CaptureError
-from numbagraph.capture.values.append_log import Appended
+from numbagraph.capture.values.append_log import Appended, Outgrown
 from numbagraph.capture.values.list_aliases import outgrow
 from numbagraph.capture.values.loop_state import (
     Kind,
@@ -315,6 +315,11 @@ class Capture:
             start, end = self.align(number, start, end)
             found.ends[number] = end
         for place, (one, other) in enumerate(zip(start.leaves, end.leaves, strict=True)):
+            if type(other.object) is Outgrown:
+                raise CaptureError(
+                    f"{shown(name)} may be what another variable was, which has changed: a loop or a branch on traced "
+                    f"values has bound one to the other. Assign new objects or lists to it\n  at {user_source()}"
+                )
             if not is_same(one, other.object):
                 self.carry(number, place, one, other.value)
 

@@ -169,7 +169,13 @@ class Rewriting:
         yes, no = self.new_name("then"), self.new_name("else")
         orelse = self.statements(branch.orelse, live)
         call = call_of(
-            "if_", self.expressions.test(branch.test), tuple_of(names), name_read(yes), name_read(no), picked(names)
+            "if_",
+            self.expressions.test(branch.test),
+            tuple_of(names),
+            name_read(yes),
+            name_read(no),
+            picked(names),
+            self.kept(names, [*branch.body, *branch.orelse]),
         )
         return [
             self.inner(yes, names, self.statements(branch.body, live), picked(names), branch.body[0]),
@@ -222,7 +228,9 @@ class Rewriting:
         ends = ended(loop.flags)  # type: ignore[attr-defined]
         result = ast.Tuple([self.expressions.visit(ends) if ends else constant(False), picked(names)], ast.Load())
         may_end = constant(ends is not None)
-        call = call_of("for_", self.iterable(loop, names), tuple_of(names), name_read(body), may_end, picked(names))
+        kept = self.kept(names, [loop.target, *loop.body])
+        parts = tuple_of(names), name_read(body), may_end, picked(names), kept
+        call = call_of("for_", self.iterable(loop, names), *parts)
         return [self.inner(body, [ITEM, *names], statements, result, loop.body[0]), *unpacked(names, call)]
 
     def iterable(self, loop: ast.For, names: Sequence[str]) -> ast.expr:
@@ -249,12 +257,19 @@ class Rewriting:
             condition = ast.BoolOp(ast.And(), [none_of(loop.flags), condition])  # type: ignore[attr-defined]
         _located(ast.copy_location(condition, loop.test), loop.test)
         tested = self.expressions.test(condition)
-        call = call_of("while_", tuple_of(names), name_read(test), name_read(body), picked(names))
+        kept = self.kept(names, [*loop.body, loop.test])
+        call = call_of("while_", tuple_of(names), name_read(test), name_read(body), picked(names), kept)
         return [
             self.inner(test, names, [], tested, loop.test),
             self.inner(body, names, self.statements(loop.body, head), picked(names), loop.body[0]),
             *unpacked(names, call),
         ]
+
+    @staticmethod
+    def kept(names: Sequence[str], statements: Sequence[ast.AST]) -> ast.expr:
+        """The variables that some statements never bind."""
+        bound = stores(statements)
+        return tuple_of(each for each in names if each not in bound)
 
     def require_private(self, names: Iterable[str], statement: ast.stmt, live: set[str]) -> None:
         """Raise for a function that would read variables of a loop: one that was defined before the loop reads them
