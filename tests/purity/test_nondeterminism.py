@@ -257,18 +257,40 @@ def test_generators_are_no_arguments(source: Any) -> None:
             graph_jit(lambda x, source: x + source.random(), **options)(X, source)
 
 
-def test_a_generator_that_the_function_makes_itself() -> None:
+@pytest.mark.parametrize("seed", [0, 3, 2**31, 2**32 + 5, 2**62])
+def test_a_generator_that_the_function_makes_itself(seed: int) -> None:
     def seeded(x: Any) -> Any:
         return x + np.random.default_rng(0).normal(size=3)
 
-    with pytest.raises(TraceError, match=r"Generator\.normal draws from a generator .* key \(numbagraph\.random\.key"):
-        graph_jit(seeded)(X)
-
     def seeded_by(x: Any, seed: Any) -> Any:
-        return x + np.random.default_rng(seed).normal(size=3)
+        rng = np.random.default_rng(seed)
+        return x + rng.normal(size=3), rng.integers(10, size=4), rng.permutation(3)
 
-    with pytest.raises(TraceError, match=r"default_rng takes no traced seed.*key\(seed\)"):
-        graph_jit(seeded_by)(X, 3)
+    compiled, compiled_by = graph_jit(seeded), graph_jit(seeded_by)
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(X), seeded(X))
+        for found, expected in zip(compiled_by(X, seed), seeded_by(X, seed), strict=True):
+            np.testing.assert_allclose(found, expected)
+
+
+def test_seeds_as_numpy_takes_them() -> None:
+    several = graph_jit(lambda seed: np.random.default_rng([seed, 5, 2**40]).random())
+    assert several(9) == np.random.default_rng([9, 5, 2**40]).random()
+    with pytest.raises(ValueError, match="non-negative"):
+        graph_jit(lambda seed: np.random.default_rng(seed).random())(-1)
+    with pytest.raises(ValueError, match=r"below 2\*\*32"):
+        several(2**32)
+
+    def stream(x: Any, seed: Any) -> Any:
+        rng, total = np.random.default_rng(seed), 0.0
+        for v in x:
+            if v > x[0]:
+                total += rng.uniform() * v
+        return total
+
+    assert graph_jit(stream)(X, 7) == pytest.approx(stream(X, 7))
+    with pytest.raises(TraceError, match=r"Generator\.random draws from a generator"):
+        graph_jit(lambda x: x + np.random.default_rng().random())(X)
 
 
 def test_a_static_function_that_draws() -> None:

@@ -212,7 +212,24 @@ def nested(x):
     return next(helper(each) for each in (x,))
 
 
-WRITERS = [value for name, value in sorted(globals().items()) if name.startswith(("with_", "in_a_", "deep"))]
+KEPT = (
+    deep,
+    in_a_method_that_it_calls,
+    with_attribute,
+    with_counter,
+    with_deep_item,
+    with_global,
+    with_module,
+    with_property,
+    with_setattr,
+    with_update,
+)
+"""They put arrays and numbers in the place of others, as each call does then: `test_written_state.py`."""
+WRITERS = [
+    value
+    for name, value in sorted(globals().items())
+    if name.startswith(("with_", "in_a_", "deep")) and value not in KEPT
+]
 
 
 def contents():
@@ -331,10 +348,9 @@ class Compiled:
 
 def test_compiled_methods():
     thing = Compiled()
-    for _ in range(2):
-        with pytest.raises(TypeError, match=r"self\.k was changed while add was traced"):
-            thing.add(X)
-        assert thing.k == 0.0
+    for count in (1, 2):
+        thing.add(X)
+        assert thing.k == count * X.sum()
     np.testing.assert_array_equal(thing.double(X), 3 * X)
 
 
@@ -422,7 +438,7 @@ def test_a_long_chain_of_objects_is_named_by_its_class():
         last = first
         while last.after is not None:
             last = last.after
-        last.mark = x
+        last.mark = [x]
         return x
 
     told = r"^Link(\.after)*\.mark was changed while f was traced"
