@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.api.differentiation import vjp
 from numbagraph.api.vmap import completed, over_batches, pulled_back, without_missing
 from numbagraph.blockwise.common import sum_to
 from numbagraph.blockwise.loop_core import LoopCore
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
+from numbagraph.jit.conversion import converter
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.numba_loops import announce
-from numbagraph.tracing.tracer import Tracer, to_value
+from numbagraph.tracing.tracer import Tracer, apply, to_value
 
 
 def writes_results(function: Callable[..., Any], signature: Signature) -> bool:
@@ -61,8 +64,7 @@ class LoopFunction:
         binding = self.signature.bind(self.name, [each.shape for each in values])
         arrays = [completed(each, core, binding) for core, each in zip(cores, values, strict=True)]
         results = self.results(arrays, outputs)
-        if self.vjp is not None:
-            results = with_rule(results, arrays, lambda given, g: self.cotangents(given, g, outputs))
+        results = with_rule(results, arrays, lambda given, g: self.cotangents(given, g, outputs))
         pairs = zip(self.signature.outputs, results, strict=True)
         return [without_missing(each, core, binding) for core, each in pairs]
 
@@ -92,8 +94,7 @@ class LoopFunction:
         self, arrays: Sequence[Value], given: Sequence[Value], outputs: Sequence[np.dtype]
     ) -> list[Value | None]:
         """Apply the given rule to each element, and return the cotangents."""
-        vjp = self.vjp
-        assert vjp is not None
+        rule = self.vjp or self.derived
         count, single = len(arrays), len(outputs) == 1
         known: list[int] = []
 
@@ -101,7 +102,7 @@ class LoopFunction:
             tracers = [Tracer(each) for each in values]
             operands, y, g = tracers[:count], tracers[count : -len(given)], tracers[-len(given) :]
             of_results = (g[0], y[0]) if single else (tuple(g), tuple(y))
-            found = pulled_back(vjp, self.name, *of_results, operands)
+            found = pulled_back(rule, self.name, *of_results, operands)
             known[:] = [number for number, each in enumerate(found) if each is not None]
             return [as_value(to_value(found[number])) for number in known]
 
@@ -112,6 +113,19 @@ class LoopFunction:
         for number, each in zip(known, results, strict=True):
             found[number] = sum_to(each, arrays[number])
         return [found[number] for number in range(count)]
+
+
+    def derived(self, g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+        """Return the cotangents of one element's operands by the loops themselves."""
+        results = y if isinstance(y, tuple) else (y,)
+
+        def function(*operands: Any) -> Any:
+            made = tuple(apply(registry["zeros_like"], each).copy() for each in results)
+            converter()(self.function)(*operands, *made)
+            return made if isinstance(y, tuple) else made[0]
+
+        found: tuple[Any, ...] = vjp(function, *operands)[1](g)
+        return found
 
 
 def argument(extent: Any) -> Any:
