@@ -114,7 +114,6 @@ class LoopFunction:
             found[number] = sum_to(each, arrays[number])
         return [found[number] for number in range(count)]
 
-
     def derived(self, g: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
         """Return the cotangents of one element's operands by the loops themselves."""
         results = y if isinstance(y, tuple) else (y,)

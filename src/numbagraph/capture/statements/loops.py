@@ -39,6 +39,7 @@ from numbagraph.capture.values.loop_state import (
 from numbagraph.capture.values.optional import UNDEFINED, aligned, required
 from numbagraph.capture.values.raised_errors import Raised, catcher_here, raised_of
 from numbagraph.capture.values.stacked_list import Stacked
+from numbagraph.capture.values.strings import Leaf
 from numbagraph.capture.values.written_arrays import Journal, Traced, assign, in_region
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
@@ -315,13 +316,8 @@ class Capture:
             start, end = self.align(number, start, end)
             found.ends[number] = end
         for place, (one, other) in enumerate(zip(start.leaves, end.leaves, strict=True)):
-            if type(other.object) is Outgrown:
-                raise CaptureError(
-                    f"{shown(name)} may be what another variable was, which has changed: a loop or a branch on traced "
-                    f"values has bound one to the other. Assign new objects or lists to it\n  at {user_source()}"
-                )
             if not is_same(one, other.object):
-                self.carry(number, place, one, other.value)
+                self.carry(number, place, one, other)
 
     def align(self, number: int, start: Parts, end: Ending) -> tuple[Parts, Ending]:
         """Align a variable that is None or undefined before the loop, or after a step: its value is carried beside a
@@ -355,8 +351,13 @@ class Capture:
         self.growing[number] = growing
         return True
 
-    def carry(self, number: int, place: int, start: Any, end: Value | None) -> None:
-        name = self.names[number]
+    def carry(self, number: int, place: int, start: Any, after: Leaf) -> None:
+        name, end = self.names[number], after.value
+        if type(after.object) is Outgrown and is_number(start):
+            raise CaptureError(
+                f"{shown(name)} may be what another variable was, which has changed: a loop or a branch on traced "
+                f"values has bound one to the other. Assign new objects or lists to it\n  at {user_source()}"
+            )
         if end is None or not is_number(start):
             raise CaptureError(
                 f"{shown(name)} is {kind_of(start)}, and another thing after a step of a loop on traced values: only "

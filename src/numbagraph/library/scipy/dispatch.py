@@ -28,6 +28,7 @@ MODULES = {
     "scipy.signal.windows": Later("numbagraph.library.scipy.signal.windows"),
     "scipy.signal": Later("numbagraph.library.scipy.signal.smoothing"),
     "scipy.spatial.distance": Later("numbagraph.library.scipy.distance"),
+    "scipy.stats": Later("numbagraph.library.scipy.stats.samples"),
     "scipy.special": Later("numbagraph.library.scipy.special.compositions"),
 }
 """The modules of this folder that have the tables, by those of SciPy."""
