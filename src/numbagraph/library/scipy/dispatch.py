@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.ir.later import Later
@@ -16,6 +16,11 @@ from numbagraph.library.scipy.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, 
 from numbagraph.tracing.errors import TraceError, is_located, user_source
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import active
+
+if TYPE_CHECKING:
+    from numbagraph.library.scipy.stats import multivariate
+else:
+    multivariate = Later("numbagraph.library.scipy.stats.multivariate")
 
 Function = Callable[..., Any]
 
@@ -46,6 +51,8 @@ def replacement(function: Any) -> Function | None:
     """Return the replacement of a function of SciPy, or of an object of one of its classes; None for others."""
     home = home_of(function)
     if home is None:
+        if (own := of_normal(function)) is not None:
+            return where_traced(own, function)
         advised = advice_for(function)
         if advised is not None:
             return refusing(function, *advised)
@@ -74,6 +81,21 @@ def advice_for(function: Any) -> tuple[str, str] | None:
             own = "" if owner is function else f".{function.__name__}"
             return f"scipy.stats.{name}{own}", ADVICE["scipy.stats"][name]
     return None
+
+
+def of_normal(function: Any) -> Function | None:
+    """Return the replacement of `scipy.stats.multivariate_normal`, of one of its methods, or of one of a distribution
+    or density that was made outside; None for others."""
+    owner, stats = getattr(function, "__self__", function), sys.modules.get("scipy.stats")
+    if stats is None:
+        return None
+    if type(owner).__name__ in ("gaussian_kde", "multivariate_normal_frozen"):
+        frozen: Function | None = multivariate.of_frozen(function, owner)
+        return frozen
+    if owner is not stats.multivariate_normal:
+        return None
+    found: Function | None = MODULES["scipy.stats"].NORMAL.get("" if owner is function else function.__name__)
+    return found
 
 
 def where_traced(own: Function, function: Function) -> Function:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from numbagraph.library.scipy.arguments import Function, array, inexact, refuse
+from numbagraph.library.scipy.stats.multivariate import METHODS, Density, Normal
 from numbagraph.tracing.checks import require
 
 
@@ -331,4 +332,7 @@ FUNCTIONS: dict[str, Function] = {
     )
 }  # fmt: skip
 
+FUNCTIONS["gaussian_kde"] = Density
 OBJECTS: dict[str, Any] = {}
+NORMAL: dict[str, Any] = {**METHODS, "": Normal}
+"""The methods of `scipy.stats.multivariate_normal`, and, without a name, the call of it."""
