@@ -67,8 +67,9 @@ def test_loops_in_traced_functions():
     assert "2 nests and 1 calls, together" in f.explain(A)
     np.testing.assert_allclose(vmap(sum_of_squares)(B), np.sum(B**2, axis=-1))
     np.testing.assert_allclose(grad(lambda x: np.sum(sum_of_squares(x)))(A), 2 * A)
-    with pytest.raises(NotImplementedError, match="give gufunc its vjp"):
-        grad(lambda x: np.sum(smoothed(x)))(A)
+    ends = [smoothed_rows(A + step * np.eye(1, A.size, 3).reshape(A.shape)) for step in (1e-6, -1e-6)]
+    found = grad(lambda x: np.sum(smoothed(x) ** 2))(A)
+    assert found.ravel()[3] == pytest.approx((np.sum(ends[0] ** 2) - np.sum(ends[1] ** 2)) / 2e-6)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
@@ -147,3 +148,43 @@ def test_loops_divide_as_numpy_does():
 
     f = gufunc("()->()")(inverse)
     np.testing.assert_array_equal(f(np.array([0.0, -0.0, 4.0])), [np.inf, -np.inf, 0.25])
+
+
+@gufunc("(n)->(n)")
+def running(a, out):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] ** 2
+        out[i] = total
+
+
+@gufunc("(n),(n)->(n),()")
+def both(a, b, out, total):
+    found = 0.0
+    for i in range(a.shape[0]):
+        out[i] = a[i] * b[i] if a[i] > 1.5 else a[i]
+        found += out[i] ** 2
+    total[()] = found
+
+
+def as_function(a, b):
+    out, found = np.zeros(len(a)), 0.0
+    for i in range(a.shape[0]):
+        out[i] = a[i] * b[i] if a[i] > 1.5 else a[i]
+        found += out[i] ** 2
+    return out, found
+
+
+def test_derivatives_follow_from_the_loops():
+    x = np.arange(3.0) + 1
+    np.testing.assert_allclose(grad(lambda a: np.sum(running(a)))(x), [6.0, 8.0, 6.0])
+    loss = lambda function: lambda a, b: np.sum(function(a, b)[0] * 2) + function(a, b)[1]  # noqa: E731
+    for found, expected in zip(
+        grad(loss(both), (0, 1))(x, x / 2), grad(loss(as_function), (0, 1))(x, x / 2), strict=True
+    ):
+        np.testing.assert_allclose(found, expected)
+    rows = np.ones((2, 1)) * x
+    found = graph_jit(grad(lambda a: np.sum(both(a, x)[1] * np.array([1.0, 2.0]))))(rows)
+    expected = graph_jit(grad(lambda a: as_function(a[0], x)[1] + 2 * as_function(a[1], x)[1]))(rows)
+    np.testing.assert_allclose(found, expected)
+    assert grad(grad(lambda k: np.sum(running(k * x))))(2.0) == pytest.approx(2 * np.sum(np.cumsum(x**2)))

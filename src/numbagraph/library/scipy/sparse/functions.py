@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Value
-from numbagraph.library.scipy.sparse import construction
+from numbagraph.library.scipy.sparse import construction, solvers
 from numbagraph.library.scipy.sparse.arrays import (
     Pattern,
     SparseArray,
@@ -78,6 +78,9 @@ def array_of(form: str) -> Function:
             found = getattr(arg1, f"to{form}")()
         elif isinstance(arg1, tuple) and len(arg1) in (2, 3) and shape is not None:
             found = of_tuple(form, arg1, shape)
+        elif isinstance(arg1, Tracer) and arg1.ndim == 2 and shape is None:
+            rows, columns = np.nonzero(arg1)
+            found = of_tuple(form, (arg1[rows, columns], (rows, columns)), arg1.shape)
         else:
             raise TraceError(
                 f"{form}_array of traced values takes (data, (row, col)) or, if it is compressed, (data, indices, "
@@ -115,6 +118,7 @@ def with_one_dtype(first: Tracer, second: Tracer) -> tuple[Tracer, Tracer]:
 
 FUNCTIONS: dict[str, Function] = {
     "spsolve_triangular": spsolve_triangular,
+    **solvers.FUNCTIONS,
     **construction.FUNCTIONS,
     **{f"{form}_array": array_of(form) for form in NAMES},
 }

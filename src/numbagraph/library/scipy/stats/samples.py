@@ -191,7 +191,7 @@ def iqr(
     values, place = sample(x, axis, nan_policy)
     scale = {"normal": 2 * special.erfinv(0.5) * np.sqrt(2)}.get(scale, scale) if isinstance(scale, str) else scale
     low, high = np.percentile(values, sorted(map(float, rng)), axis=place, method=interpolation)
-    return shaped((high - low) / scale, x, axis, keepdims)
+    return shaped((high - low).astype(values.dtype) / scale, x, axis, keepdims)
 
 
 def entropy(
