@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -130,3 +132,26 @@ def test_a_caller_in_native_code_has_no_lengths() -> None:
     with pytest.raises(Exception, match=r"truth of a traced array"):
         caller(np.ones(3))
     np.testing.assert_array_equal(compiled(np.ones(5)), np.full(5, 2.0))
+
+
+LOOP = """
+import numpy as np
+from numbagraph import graph_jit
+
+@graph_jit
+def f(x):
+    total = 0.0
+    for v in x:
+        if v > 0.5:
+            total += v
+    return total
+
+print(f(np.linspace(0, 1, 5)))
+"""
+
+
+def test_commands_have_loops_and_standard_input_says_what_to_do():
+    given = subprocess.run([sys.executable, "-c", LOOP], capture_output=True, text=True, check=True)
+    assert given.stdout.strip() == "1.75"
+    piped = subprocess.run([sys.executable, "-"], input=LOOP, capture_output=True, text=True, check=False)
+    assert "Put it in a file" in piped.stderr

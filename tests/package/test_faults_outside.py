@@ -120,7 +120,7 @@ def test_an_impure_function_that_is_not_known_is_caught(name, monkeypatch):
     caught(check_refused, name)
 
 
-@pytest.mark.parametrize("name", ["fresh", "import inside"])
+@pytest.mark.parametrize("name", ["fresh RandomState", "import inside"])
 def test_a_name_that_is_not_suspicious_is_caught(name, monkeypatch):
     """Nothing that draws is there before the trace, so only the names of attributes say that there may be."""
     monkeypatch.setattr(reachable_code, "suspicious_names", frozenset)

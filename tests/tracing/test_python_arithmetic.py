@@ -67,6 +67,7 @@ def differences(name, function, *types):
 
 
 @pytest.mark.repeats(but_each=2)
+@pytest.mark.filterwarnings("ignore:.* has been compiled for 16 values:RuntimeWarning")  # with negative exponents
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_operators(name):
     operation = getattr(operator, name)

@@ -36,7 +36,7 @@ class Arguments(Struct, frozen=False):
     """The arguments of one call, bound and flattened."""
 
     bound: inspect.BoundArguments
-    static: tuple[Hashable, ...]
+    static: tuple[tuple[Hashable, ...], ...]
     """The name and the value of each static argument."""
     names: tuple[str, ...]
     leaves: list[Any]
@@ -107,13 +107,14 @@ class Arguments(Struct, frozen=False):
 
     def fixed(self) -> dict[str, Any]:
         """Return the values and lengths that a version is made for alone, by their names."""
-        found: dict[str, Any] = {}
-        for number, name in enumerate(self.leaf_names):
-            if self.values is not None and self.values[number] is not None:
-                found[name] = self.values[number][0]
-            lengths = () if self.lengths is None else self.lengths[number]
+        found = self.fixed_values()
+        for name, lengths in zip(self.leaf_names, self.lengths or (), strict=False):
             found |= {f"{name}.shape[{axis}]": each for axis, each in enumerate(lengths) if each is not None}
         return found
+
+    def fixed_values(self) -> dict[str, Any]:
+        """Return the values that a version is made for alone, by the names of arguments."""
+        return {name: each[0] for name, each in zip(self.leaf_names, self.values or (), strict=False) if each}
 
     def _fix(self, values: tuple[Any, ...]) -> None:
         """Let versions be made for some more values of leaves."""
@@ -225,7 +226,7 @@ def bind(
 def bind_flat(
     bound: inspect.BoundArguments, static_argnames: Collection[str], described: str, watched: str
 ) -> Arguments:
-    static: list[Hashable] = []
+    static: list[tuple[Hashable, ...]] = []
     dynamic: dict[str, Any] = {}
     # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
     for name, argument in bound.arguments.items():

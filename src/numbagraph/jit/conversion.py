@@ -82,7 +82,9 @@ class Conversion:
                 except Exception as error:
                     names = numbers_given(error)
                     if not arguments.fix_numbers(names, only_counts=needs_counts(error)):
-                        if type(failed) is type(error):  # the first one has the line, and the types of operands
+                        if failed is not None and type(failed) is type(
+                            error
+                        ):  # the first one has the line, and the types of operands
                             raise failed from None
                         raise
                     fixed |= names

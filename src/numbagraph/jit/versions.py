@@ -182,7 +182,7 @@ class Versions:
                 raise error from None
         traced: Traced = made.found
         traced.is_kept, traced.watched, traced.fixed = made.is_valid, arguments.watched, arguments.fixed()
-        self._warn_of_values(traced.fixed)
+        self._warn_of_values(arguments.fixed_values())
         self._specialise(traced, arguments, made.reach)
         structure = arguments.key
         group = self._traced.setdefault(structure, {}) if traced.is_kept else {}

@@ -214,7 +214,7 @@ class Outside:
             return [None]
         if id(held.container if isinstance(held, Content) else held.space) in self.arguments:
             return [None]
-        return held.origins(name) or [None]
+        return [*held.origins(name)] or [None]
 
     def describe(self, change: Change, tracer: Tracer | None, name: str) -> str:
         locations = (each for code in self.codes.values() for each in locations_of(code, change.kind, change.name))

@@ -9,16 +9,22 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from numbagraph.ir.later import Later
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 from numbagraph.tracing.errors import TraceError, UnknownValueError, called_library, calling_source, unread_caller
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.user_code import OWN, library_of
+
+if TYPE_CHECKING:
+    import difflib
+else:  # errors alone need it
+    difflib = Later("difflib")
 
 CONTROL = (
     "Its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
@@ -67,8 +73,6 @@ def near_name(name: str) -> str:
     """Return a question for the end of an error about an attribute that arrays do not have, if one has a like name."""
     if name.startswith("_"):
         return ""
-    import difflib  # noqa: PLC0415  it is needed for errors alone
-
     near = difflib.get_close_matches(name, [each for each in dir(np.ndarray) if not each.startswith("_")], 1)
     return f": did you mean {near[0]!r}?" if near else ""
 

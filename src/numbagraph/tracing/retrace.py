@@ -40,6 +40,9 @@ REGISTER = (
 )
 
 
+IN_A_FILE = "Python keeps no source of what it reads from standard input or the plain prompt. Put it in a file"
+
+
 class Retrace(BaseException):
     """A reason for which something is traced again."""
 
@@ -56,7 +59,8 @@ class WithoutSource(Exception, Retrace):
         super().__init__(refused)
         self.refused = refused
         text, _, place = str(reason).partition("\n")
-        refused.add_note(f"{text}, so its loops and branches are not captured: {REGISTER}\n{place}")
+        advice = IN_A_FILE if "<stdin>" in place else REGISTER
+        refused.add_note(f"{text}, so its loops and branches are not captured: {advice}\n{place}")
 
 
 class LengthsNeeded(TraceError, Retrace):

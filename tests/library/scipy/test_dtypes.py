@@ -101,6 +101,9 @@ def test_options(name):
     compare(OPTIONS[name], [IMAGE], name)
 
 
-def test_a_traced_number_of_frequencies_is_refused():
+def test_numbers_of_frequencies():
+    found = graph_jit(lambda b, n: signal.freqz(b, worN=n)[1])
+    for n in (4, 7):
+        np.testing.assert_allclose(found(np.ones(3), n), signal.freqz(np.ones(3), worN=n)[1], rtol=1e-13)
     with pytest.raises(TraceError, match="worN= as a static argument"):
-        graph_jit(lambda b, n: signal.freqz(b, worN=n)[1])(np.ones(3), 4)
+        found(np.ones(3), np.array(4))

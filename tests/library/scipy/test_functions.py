@@ -150,7 +150,8 @@ def test_factorisations_that_scipy_is_called_for():
     with pytest.raises(TypeError, match=r"derivative of scipy\.linalg\.qz .*np\.linalg\.eig"):
         grad(lambda a: np.sum(linalg.qz(a, S)[0]))(S)
     with pytest.raises(TypeError, match=r"qr_delete with traced k"):
-        graph_jit(lambda q, r, k: linalg.qr_delete(q, r, k))(turn, triangle, 1)
+        graph_jit(lambda q, r, k: linalg.qr_delete(q, r, k))(turn, triangle, np.array(1))
+    check(lambda q, r, k: linalg.qr_delete(q, r, k), turn, triangle, 1, again=[(turn, triangle, 2)])
     for function, args in ((linalg.ldl, (A,)), (linalg.qz, (S, A)), (lambda q, r: linalg.qr_delete(q, r, 9), (S, S))):
         with pytest.raises(ValueError):  # noqa: PT011  the texts are SciPy's
             graph_jit(lambda *args, function=function: function(*args))(*args)
@@ -194,7 +195,8 @@ def test_logarithmic_transforms():
                 check(lambda a, f=transform, o=options: f(a, 0.1, 0.5, **o), rows, rtol=1e-5 if single else 1e-12)
             slope_error(lambda a, f=transform, o=options: f(a, 0.1, 0.5, **o), A)
     with pytest.raises(TypeError, match="with traced dln"):
-        graph_jit(lambda a, dln: fft.fht(a, dln, 0.5))(A, 0.1)
+        graph_jit(lambda a, dln: fft.fht(a, dln, 0.5))(A, np.array(0.1))
+    check(lambda a, dln: fft.fht(a, dln, 0.5), A, 0.1, again=[(A, 0.2)])
 
 
 def test_fast_lengths():

@@ -115,4 +115,10 @@ def test_refusals():
         with pytest.raises(ValueError, match="square"):
             graph_jit(lambda a: linalg.ldl(a))(a)
     with pytest.raises(TypeError, match="ldl with traced lower"):
-        graph_jit(lambda a, lower: linalg.ldl(a, lower))(S, np.True_)
+        graph_jit(lambda a, lower: linalg.ldl(a, lower))(S, np.array(True))
+
+
+def test_a_choice_of_triangles():
+    found = graph_jit(lambda a, lower: linalg.ldl(a, lower))
+    for lower in (np.True_, False):
+        assert_equal(found(S, lower), linalg.ldl(S, lower))

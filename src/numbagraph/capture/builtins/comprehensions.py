@@ -247,13 +247,17 @@ def stacked_with(
         array[number] = found
         return after
 
-    def body(number: Tracer, variables: State) -> State:
-        if test is None:
-            return keep(number, variables)
-        holds, *given = extended.body(lambda number: [test(iterable.at(number))])(number, *variables)
-        return if_(holds, names, lambda *each: keep(number, each), lambda *each: list(each), given)
+    def keep_if(test: Function) -> Step:
+        whether = extended.body(lambda number: [test(iterable.at(number))])
 
-    variables = captured(names, state, Step(body), (*site(), "list"), iterable.count())
+        def body(number: Tracer, variables: State) -> State:
+            holds, *given = whether(number, *variables)
+            return if_(holds, names, lambda *each: keep(number, each), lambda *each: list(each), given)
+
+        return Step(body)
+
+    body = Step(keep) if test is None else keep_if(test)
+    variables = captured(names, state, body, (*site(), "list"), iterable.count())
     for each in sources:
         share(array, each)
         if isinstance(each, Tracer) and root_of(each)._foreign:

@@ -211,14 +211,19 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
             set_item(holder, at, if_expression(here, lambda: value, lambda kept=holder[at]: kept))
         return
     if in_region() and type(holder) in (list, dict) and not is_made_here(holder) and is_known(holder, key):
-        key = key + len(holder) if type(holder) is list and key < 0 else key
-        assign_outside(Place(holder, key, is_attribute=False), value)
+        assign_outside(place_of_element(holder, key), value)
         return
     require_changeable(holder)
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
         return
     holder[key] = required(value) if isinstance(holder, Tracer) else value
+
+
+def place_of_element(holder: Any, key: Any) -> Place:
+    """Return the place of an element, counted from the start of a list."""
+    is_from_end = type(holder) is list and key < 0
+    return Place(holder, key + len(holder) if is_from_end else key, is_attribute=False)
 
 
 def is_known(holder: Any, key: Any) -> bool:

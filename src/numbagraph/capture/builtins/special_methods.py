@@ -75,7 +75,7 @@ def operated(name: str, left: Any, right: Any) -> Any:
         return getattr(operator, _spelled(name))(left, right)
     first = functools.partial(_result, left, f"__{name}__", right)
     second = functools.partial(_result, right, f"__r{name}__", left)
-    is_first = not (type(right) is not kind and isinstance(right, kind))  # a subclass comes first
+    is_first = type(right) is kind or not isinstance(right, type(left))  # a subclass comes first
     for call in (first, second) if is_first else (second, first):
         found = call()
         if found is not NotImplemented:

@@ -63,7 +63,7 @@ def definition_of(code: CodeType) -> Definition:
     CaptureError
         If it has changed since it was loaded.
     """
-    if not linecache.getlines(code.co_filename):
+    if not lines_of(code.co_filename):
         raise refusal(f"the source of {code.co_name} is not known", code, kind=Unconvertible)
     is_rewritten = "@pytest_ar" in code.co_names  # pytest compiles assertions in its own way
     for file in versions(code.co_filename):
@@ -72,6 +72,14 @@ def definition_of(code: CodeType) -> Definition:
             for candidate in candidates(file.tree, code):
                 return copied(candidate)
     raise changed(code)
+
+
+def lines_of(filename: str) -> list[str]:
+    """Return the lines of a file; for ``<string>`` those of the command that ``python -c`` runs, if there is one."""
+    found = linecache.getlines(filename)
+    if found or filename != "<string>" or "-c" not in sys.orig_argv[1:-1]:
+        return found
+    return sys.orig_argv[sys.orig_argv.index("-c") + 1].splitlines(keepends=True)
 
 
 def versions(filename: str) -> Iterator[File]:
@@ -84,7 +92,7 @@ def versions(filename: str) -> Iterator[File]:
 
 def read_anew(filename: str) -> list[File]:
     """Read a file from `linecache`, and keep it; return nothing where Python cannot parse it."""
-    lines = tuple(linecache.getlines(filename))
+    lines = tuple(lines_of(filename))
     known = _files.get(filename, [])
     found = next((each for each in known if each.lines == lines), None)
     if found is None:

@@ -70,7 +70,7 @@ def unsigned(seed: Tracer) -> Any:
             f"default_rng takes one traced integer, or a list of integers, not {seed.value.type}: pass its elements in "
             f"a list\n  at {user_source()}"
         )
-    require(seed >= 0, ValueError, "expected non-negative integer")
+    require(np.greater_equal(seed, 0), ValueError, "expected non-negative integer")
     return seed.astype(np.uint64)
 
 

@@ -63,8 +63,12 @@ def replacement(function: Any) -> Function | None:
     own = MODULES[home].FUNCTIONS.get(function.__name__)
     if own is not None:
         return where_traced(own, function)
-    name, advice = f"{home}.{function.__name__}", ADVICE.get(home, {}).get(function.__name__, CALLBACK)
-    return refusing(function, name, advice)
+    return refusing(function, f"{home}.{function.__name__}", advice_of(home, function.__name__))
+
+
+def advice_of(home: str, name: str) -> str:
+    """Return the advice for a function of a module of SciPy."""
+    return ADVICE.get(home, {}).get(name, OTHERS.get(home, CALLBACK))
 
 
 def advice_for(function: Any) -> tuple[str, str] | None:
@@ -72,14 +76,13 @@ def advice_for(function: Any) -> tuple[str, str] | None:
     advice for it; None for others."""
     home = home_of(function, (*ADVICE, *OTHERS))
     if home is not None:
-        advice = ADVICE.get(home, {}).get(function.__name__, OTHERS.get(home, CALLBACK))
-        return f"{home}.{function.__name__}", advice
+        return f"{home}.{function.__name__}", advice_of(home, function.__name__)
     owner, stats = getattr(function, "__self__", function), sys.modules.get("scipy.stats")
     for name in OBJECTS_OF_STATS if stats is not None else ():
         known = getattr(stats, name)
         if owner is known or (isinstance(known, type) and isinstance(owner, known)):
             own = "" if owner is function else f".{function.__name__}"
-            return f"scipy.stats.{name}{own}", ADVICE["scipy.stats"][name]
+            return f"scipy.stats.{name}{own}", advice_of("scipy.stats", name)
     return None
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from numbagraph.api.callbacks import pure_callback
+from numbagraph.ir.later import Later
 from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.sparse.arrays import SparseArray, sparse_or_dense
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    from scipy import sparse
+    from scipy.sparse import linalg
+else:
+    sparse, linalg = Later("scipy.sparse"), Later("scipy.sparse.linalg")
 
 Solve = Callable[..., Any]
 """A function of a sparse matrix in the format csc and a right-hand side, which returns a solution and a status."""
@@ -35,8 +42,6 @@ def solution(solve: Solve, parts: tuple[Any, Any, Any], right: Any, start: Any) 
     data, right = parts[0].astype(kind), right.astype(kind)
 
     def call(data: Any, rows: Any, columns: Any, right: Any, start: Any) -> tuple[Any, Any]:
-        from scipy import sparse  # noqa: PLC0415  few programs need it
-
         count = len(right)
         matrix = sparse.csc_array((data, (rows, columns)), shape=(count, count))
         found, status = solve(matrix, right, start)
@@ -60,8 +65,6 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
         refuse("scipy.sparse.linalg.spsolve with a sparse right-hand side", "pass b.toarray()")
 
     def solve(matrix: Any, right: Any, _: Any) -> tuple[Any, int]:
-        from scipy.sparse import linalg  # noqa: PLC0415
-
         return linalg.spsolve(matrix, right, permc_spec, use_umfpack), 0
 
     is_column = right.ndim == 2 and right.value.shape[1] == 1
@@ -84,8 +87,6 @@ def iterative(name: str) -> Callable[..., Any]:
         right = sparse_or_dense(b)
 
         def solve(matrix: Any, right: Any, start: Any) -> tuple[Any, int]:
-            from scipy.sparse import linalg  # noqa: PLC0415
-
             first = start if start.size else None
             own = {"rtol": rtol, "atol": atol, "maxiter": maxiter, **options}
             found: tuple[Any, int] = getattr(linalg, name)(matrix, right, first, **own)

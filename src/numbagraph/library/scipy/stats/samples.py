@@ -185,7 +185,7 @@ def variation(a: Any, axis: Any = 0, nan_policy: str = "propagate", ddof: int = 
 
 def iqr(
     x: Any, axis: Any = None, rng: Any = (25, 75), scale: Any = 1.0, nan_policy: str = "propagate",
-    interpolation: str = "linear", keepdims: bool = False,
+    interpolation: Any = "linear", keepdims: bool = False,
 ) -> Any:  # fmt: skip
     """`scipy.stats.iqr`."""
     values, place = sample(x, axis, nan_policy)
