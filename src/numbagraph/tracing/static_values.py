@@ -95,11 +95,10 @@ def numbers_in(thing: Any, depth: int = DEEPEST) -> Iterator[str]:
         yield from numbers_in((thing.start, thing.stop, thing.step), depth - 1)
 
 
-def numbers_behind(number: Tracer) -> Iterator[str]:
-    """The names of the inputs that a number is computed of, if all are numbers."""
-    value = number.value
-    if value.ndim:
-        return
-    sources = [each for each in toposort([value]) if not isinstance(each, (Node, Constant))]
-    if all(isinstance(each, Input) and not each.ndim for each in sources):
-        yield from (each.name for each in sources if isinstance(each, Input))
+def numbers_behind(array: Tracer) -> Iterator[str]:
+    """The names of the inputs that a number, or the length of an array, is computed of, if all are numbers."""
+    for value in array.value.shape if array.value.ndim else (array.value,):
+        sources = [] if isinstance(value, int) else toposort([value])
+        inputs = [each for each in sources if not isinstance(each, (Node, Constant))]
+        if all(isinstance(each, Input) and not each.ndim for each in inputs):
+            yield from (each.name for each in inputs if isinstance(each, Input))

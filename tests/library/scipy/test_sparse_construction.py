@@ -67,12 +67,58 @@ def test_lengths_that_do_not_fit():
             graph_jit(function)(A, B[:, :2])
 
 
+V = np.arange(1.0, 5.0)
+DIAGONALS = {
+    "main": lambda v: sp.diags_array(v),
+    "below": lambda v: sp.diags_array(v, offsets=-2),
+    "three": lambda v: sp.diags_array([v[1:], v * 2, v[:-1]], offsets=[-1, 0, 1], format="csr"),
+    "numbers": lambda v: sp.diags_array([1.0, v[0], 1.0], offsets=[-1, 0, 1], shape=(4, 4), format="csc"),
+    "of more columns": lambda v: sp.diags_array([v[:3], v], offsets=[0, 1], shape=(3, 6)),
+    "longer": lambda v: sp.diags_array([v, v], offsets=[0, 2], shape=(3, 6)),
+    "float32": lambda v: sp.diags_array([v.astype(np.float32)], offsets=[1]),
+    "unit": lambda v: sp.eye_array(len(v)) * v[0],
+    "unit of a traced size": lambda v: sp.eye_array(v[:3].astype(int)[1], k=1) * v[0],
+}
+
+
+@pytest.mark.parametrize("name", DIAGONALS)
+def test_arrays_of_diagonals(name):
+    found, expected = graph_jit(DIAGONALS[name])(V), DIAGONALS[name](V if "traced" not in name else V.astype(int))
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found.toarray(), expected.toarray(), strict=True)
+
+
+def test_derivatives_by_diagonals():
+    def product(v):
+        return (sp.diags_array([v[1:], v * 2, v[:-1]], offsets=[-1, 0, 1]).tocsr() @ v).sum()
+
+    steps = 1e-6 * np.eye(4)
+    expected = [(product(V + step) - product(V - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(grad(product)(V), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda v: sp.diags_array([v[:2], v], offsets=[0, 2], shape=(3, 6)),
+        lambda v: sp.diags_array([v, v], offsets=[1, 1]),
+        lambda v: sp.diags_array([v, v], offsets=[1]),
+        lambda v: sp.diags_array([v], offsets=[9], shape=(3, 3)),
+    ],
+)
+def test_diagonals_that_do_not_fit(function):
+    with pytest.raises(ValueError) as expected:  # noqa: PT011  the texts are SciPy's
+        function(V)
+    with pytest.raises(ValueError, match=str(expected.value).split("(", maxsplit=1)[0].split(" ")[0]):
+        graph_jit(function)(V)
+
+
 REFUSED = {
     "name a format": lambda a: sp.kron(a, a),
     "make a coo_array": lambda a: sp.vstack([a, a.toarray()]),
     "vstack of scipy.sparse.hstack": lambda a: sp.block_array([[a, None], [None, a]]),
     "beside the diagonal": lambda a: sp.block_diag([a, a]),
-    r"coo_array\(\(v, \(i, i\)\)": lambda a: sp.diags_array(a.data),
+    "diags_array makes": lambda a: sp.diags(a.data),
     r"A.data \* \(i >= j\)": lambda a: sp.tril(a),
 }
 

@@ -473,9 +473,12 @@ def sparse_or_dense(thing: Any) -> Any:
 
 def lifted(array: Any) -> Any:
     """Return a sparse array from outside of the traced function as a traced one."""
-    if type(array).__name__ not in {f"{name}_array" for name in NAMES}:
+    name = type(array).__name__
+    if name in ("bsr_array", "dia_array", "dok_array", "lil_array"):
+        return lifted(array.tocsr())
+    if name not in {f"{each}_array" for each in NAMES}:
         raise TraceError(
-            f"a {type(array).__name__} is not supported in a traced function: scipy.sparse.csr_array(A) is the same as "
+            f"a {name} is not supported in a traced function: scipy.sparse.csr_array(A) is the same as "
             f"an array\n  at {user_source()}"
         )
     return of_parts(form_of(array), tuple(Tracer(to_value(each)) for each in parts_of(array)))

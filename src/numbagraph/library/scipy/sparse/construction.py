@@ -20,9 +20,7 @@ INSTEAD = {
     "block_array": "scipy.sparse.vstack of scipy.sparse.hstack, with scipy.sparse.coo_array((m, n)) in place of None",
     "bmat": "scipy.sparse.vstack of scipy.sparse.hstack, with scipy.sparse.coo_array((m, n)) in place of None",
     "block_diag": "scipy.sparse.vstack of scipy.sparse.hstack, with scipy.sparse.coo_array((m, n)) beside the diagonal",
-    "diags_array": "i = np.arange(len(v)); scipy.sparse.coo_array((v, (i, i)), shape=(len(v), len(v)))",
-    "diags": "i = np.arange(len(v)); scipy.sparse.coo_array((v, (i, i)), shape=(len(v), len(v)))",
-    "eye_array": "i = np.arange(n); scipy.sparse.coo_array((np.ones(n), (i, i)), shape=(n, n))",
+    "diags": "scipy.sparse.diags_array makes a sparse array of diagonals",
     "kronsum": "scipy.sparse.kron(I, A, format='csr') + scipy.sparse.kron(B, J, format='csr') with unit matrices I, J",
     **dict.fromkeys(
         ("tril", "triu"), "i, j = A.tocoo().coords; scipy.sparse.coo_array((A.data * (i >= j), (i, j)), shape=A.shape)"

@@ -7,24 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir import shapes
-from numbagraph.ir.values import Value
-from numbagraph.library.scipy.sparse import construction, solvers
+from numbagraph.library.scipy.sparse import construction, diagonals, solvers
 from numbagraph.library.scipy.sparse.arrays import (
-    Pattern,
     SparseArray,
-    as_tracer,
     is_scipys,
     is_vector,
     lifted,
     sparse_or_dense,
 )
-from numbagraph.ops.creation import filled, number_as
+from numbagraph.library.scipy.sparse.coordinates import of_tuple
 from numbagraph.ops.sparse import formats
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.sparse_pytrees import NAMES
-from numbagraph.tracing.tracer import Tracer, apply
+from numbagraph.tracing.tracer import Tracer
 
 Function = Callable[..., Any]
 
@@ -91,35 +87,11 @@ def array_of(form: str) -> Function:
     return make
 
 
-def of_tuple(form: str, parts: tuple[Any, ...], shape: Any) -> SparseArray:
-    own = form if len(parts) == 3 else "coo"
-    positions = parts[1:] if len(parts) == 3 else parts[1]
-    data, first, second = (as_tracer(each) for each in (parts[0], *positions))
-    lengths = shape[::-1] if own == "csc" else shape
-
-    def lengths_of(*values: Value) -> Value:
-        extents = [shapes.resolve(each) if isinstance(each, Value) else int(each) for each in values]
-        return filled(number_as(0, np.dtype(bool)), (0, *extents))
-
-    found = SparseArray(data, Pattern(own, with_one_dtype(first, second), apply(lengths_of, *lengths)))
-    return found.asformat(form)
-
-
-def with_one_dtype(first: Tracer, second: Tracer) -> tuple[Tracer, Tracer]:
-    """Convert positions to integers of one dtype, of 32 or 64 bits."""
-    for each in (first, second):
-        if each.dtype.kind not in "iu":
-            raise TypeError(f"positions of a sparse array must be integers, not {each.dtype}")
-    dtype = (
-        np.dtype(np.int32) if all(np.can_cast(each.dtype, np.int32) for each in (first, second)) else np.dtype(np.int64)
-    )
-    return first.astype(dtype), second.astype(dtype)
-
-
 FUNCTIONS: dict[str, Function] = {
     "spsolve_triangular": spsolve_triangular,
     **solvers.FUNCTIONS,
     **construction.FUNCTIONS,
+    **diagonals.FUNCTIONS,
     **{f"{form}_array": array_of(form) for form in NAMES},
 }
 """Replacements by the names of SciPy's functions and classes."""
