@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import copy
 import functools
 import operator
 import sys
@@ -51,7 +52,7 @@ from numbagraph.capture.syntax.generator_functions import generator, has_ended
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import resolved
 from numbagraph.capture.values.cell import Cell
-from numbagraph.capture.values.containers import in_region, made, made_if_list, refuse_change, refuse_once
+from numbagraph.capture.values.containers import in_region, made, made_if_list, made_whole, refuse_change, refuse_once
 from numbagraph.capture.values.iterables import require_known, starred
 from numbagraph.capture.values.list_aliases import may_be_one
 from numbagraph.capture.values.list_buffer import Buffered
@@ -302,8 +303,12 @@ def call_builtin(function: Any) -> Any:
         if isinstance(buffered, list):
             refuse_change(function)
         return sort(call, buffered)
-    if isinstance(holder, list) and function.__name__ == "copy":
-        return lambda: made_if_list(function())
+    if type(holder) in (list, dict, collections.deque) and function.__name__ == "copy":
+        return lambda: made(function())
+    if function is copy.copy:
+        return lambda thing: made(copy.copy(thing))
+    if function is copy.deepcopy:
+        return lambda thing: made_whole(copy.deepcopy(thing))
     if isinstance(holder, str) and function.__name__ in ("format", "join"):
         return (formatting if function.__name__ == "format" else joining)(holder)
     if function is str or function is repr:

@@ -416,3 +416,74 @@ def array_after_a_branch(x, n):
         d = x[:3].copy()
     d[0] = 4
     return e
+
+
+BOUND = "that another variable may have, too|that may be another one's, too"
+
+
+@refused(BOUND, (X,))
+def changed_after_a_step_has_bound_it(x):
+    base = [0.0, 0.0]
+    row = [1.0, 2.0]
+    for v in x:
+        row[0] = v
+        row = base
+    return row[0], base[0]
+
+
+@refused(BOUND, (X,))
+def changed_after_a_branch_of_a_step_has_bound_it(x):
+    base = [0.0, 0.0]
+    row = [1.0, 2.0]
+    for v in x:
+        row[0] = v
+        if v > 0:
+            row = base
+    return row[0], base[0]
+
+
+@refused(BOUND, (X,))
+def dict_that_a_step_binds(x):
+    base = {"a": 0.0}
+    row = {"a": 1.0}
+    for v in x:
+        row["a"] = v
+        row = base
+    return row["a"], base["a"]
+
+
+@refused(BOUND, (X,))
+def inner_list_that_a_step_binds(x):
+    base = [0.0, 0.0]
+    row = {"w": [1.0, 1.0]}
+    for v in x:
+        row["w"][0] += v
+        row["w"] = base
+    return row["w"][0], base[0]
+
+
+@refused(BOUND, (X,))
+def three_that_move_on(x):
+    base, row, other = [0.0, 0.0], [1.0, 2.0], [5.0, 6.0]
+    for v in x:
+        row[0] += v
+        row, base = base, other
+    return row[0], base[0], other[0]
+
+
+@case((X,), (X[:2],), (X[:0],))
+def two_that_are_exchanged(x):
+    base, row = [0.0, 0.0], [1.0, 2.0]
+    for v in x:
+        row[0] += v
+        row, base = base, row
+    return row[0], base[0]
+
+
+@case((X,), (X[:1],))
+def another_name_of_what_changes(x):
+    best, row = [0.0, 0.0], [1.0, 2.0]
+    for v in x:
+        best = row
+        row[0] += v
+    return row[0], best[0]

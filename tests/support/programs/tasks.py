@@ -78,7 +78,9 @@ def compared_means(a, b):
     return result.statistic, result.pvalue, stats.zscore(a).max()
 
 
-@case((SERIES, OTHER),)
+@case(
+    (SERIES, OTHER),
+)
 def ranks_and_correlations(x, y):
     return stats.pearsonr(x, y)[0], stats.spearmanr(x, y).pvalue, stats.rankdata(x), stats.linregress(x, y).slope
 
@@ -93,7 +95,9 @@ def smooth_derivative(y, width, order, deriv):
     return signal.savgol_filter(y, width, order, deriv=deriv)
 
 
-@case((SERIES, [0.2, 0.3], [1.0, -0.5]),)
+@case(
+    (SERIES, [0.2, 0.3], [1.0, -0.5]),
+)
 def filtered(y, b, a):
     return signal.lfilter(b, a, y)
 
@@ -108,7 +112,9 @@ def smoothed_exponentially(y, alpha):
     return np.array(out)
 
 
-@case((T, SERIES),)
+@case(
+    (T, SERIES),
+)
 def area(t, y):
     return np.trapezoid(y, t), np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(t))
 
@@ -125,7 +131,9 @@ def principal_components(X, k):
     return np.abs(Z @ Vt[:k].T), s[:k] ** 2 / np.sum(s**2)
 
 
-@case((MATRIX, MATRIX[:, 0] ** 2 + 1),)
+@case(
+    (MATRIX, MATRIX[:, 0] ** 2 + 1),
+)
 def regression(X, y):
     A = np.column_stack([np.ones(len(X)), X])
     beta, *_ = np.linalg.lstsq(A, y, rcond=None)
@@ -164,13 +172,17 @@ def nearest_neighbours(X, point):
     return order, d[order]
 
 
-@case((SERIES[:20], LABELS, 4),)
+@case(
+    (SERIES[:20], LABELS, 4),
+)
 def means_by_group(y, group, count):
     sums = np.bincount(group, weights=y, minlength=count)
     return sums / np.bincount(group, minlength=count)
 
 
-@case((np.array([3, 1, 3, 2, 1, 1]), np.arange(6.0)),)
+@case(
+    (np.array([3, 1, 3, 2, 1, 1]), np.arange(6.0)),
+)
 def totals_by_key(keys, values):
     names, where = np.unique(keys, return_inverse=True)
     total = np.zeros(len(names))
@@ -201,12 +213,16 @@ def blobs(image, threshold):
     return labels, count, sizes.max(), ndimage.center_of_mass(image - image.min(), labels, 1)
 
 
-@case((IMAGE, 0.3),)
+@case(
+    (IMAGE, 0.3),
+)
 def distance_to_edge(image, threshold):
     return ndimage.distance_transform_edt(image > threshold).max()
 
 
-@case((np.array([52.5, 48.1]), np.array([13.4, 11.6]), np.array([40.7, -33.9]), np.array([-74.0, 151.2])),)
+@case(
+    (np.array([52.5, 48.1]), np.array([13.4, 11.6]), np.array([40.7, -33.9]), np.array([-74.0, 151.2])),
+)
 def great_circle(lat1, lon1, lat2, lon2):
     a, b, c, d = map(np.radians, (lat1, lon1, lat2, lon2))
     h = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
@@ -218,7 +234,9 @@ def lotka_volterra(y, *rates):
     return np.array([a * y[0] - b * y[0] * y[1], c * y[0] * y[1] - d * y[1]])
 
 
-@case((np.array([10.0, 5.0]), np.array([1.1, 0.4, 0.1, 0.4]), 0.05, 60),)
+@case(
+    (np.array([10.0, 5.0]), np.array([1.1, 0.4, 0.1, 0.4]), 0.05, 60),
+)
 def predators(y, p, dt, steps):
     path = [y]
     for _ in range(steps):
@@ -304,7 +322,9 @@ def model(t, *p):
     return p[0] * np.exp(-p[1] * t) + p[2]
 
 
-@case((T, 3 * np.exp(-1.5 * T) + 0.5, np.array([1.0, 1.0, 0.0]), 15),)
+@case(
+    (T, 3 * np.exp(-1.5 * T) + 0.5, np.array([1.0, 1.0, 0.0]), 15),
+)
 def fitted(t, y, p, steps):
     for _ in range(steps):
         r = model(t, *p) - y
@@ -330,9 +350,7 @@ def trained_by_adam(X, y, rate, steps):
         g = {"w": 2 * X.T @ r / len(y), "b": 2 * np.mean(r)}
         m = {k: 0.9 * m[k] + 0.1 * g[k] for k in g}
         v = {k: 0.999 * v[k] + 0.001 * g[k] ** 2 for k in g}
-        params = {
-            k: params[k] - rate * (m[k] / (1 - 0.9**i)) / (np.sqrt(v[k] / (1 - 0.999**i)) + 1e-8) for k in params
-        }
+        params = {k: params[k] - rate * (m[k] / (1 - 0.9**i)) / (np.sqrt(v[k] / (1 - 0.999**i)) + 1e-8) for k in params}
     return best, kept
 
 
@@ -345,7 +363,9 @@ def square_root(a, tol):
     return x, n
 
 
-@case((0.0, 2.0, 1e-10),)
+@case(
+    (0.0, 2.0, 1e-10),
+)
 def bisected(low, high, tol):
     f = lambda x: np.cos(x) - x  # noqa: E731
     while high - low > tol:
@@ -364,7 +384,9 @@ def poisson(n, f):
     return spsolve(A, f)
 
 
-@case((MATRIX[:5, :2] - 1, np.array([0.1, 0.2]), np.array([[2.0, 0.3], [0.3, 1.0]])),)
+@case(
+    (MATRIX[:5, :2] - 1, np.array([0.1, 0.2]), np.array([[2.0, 0.3], [0.3, 1.0]])),
+)
 def gaussian_likelihood(X, mean, cov):
     by_scipy = stats.multivariate_normal(mean, cov).logpdf(X)
     L = linalg.cholesky(cov, lower=True)
@@ -374,7 +396,12 @@ def gaussian_likelihood(X, mean, cov):
 
 @case((IMAGE, 0), (IMAGE, 1), (IMAGE, None))
 def summaries(image, axis):
-    return image.sum(axis=axis), np.median(image, axis=axis), np.percentile(image, 30, axis=axis), stats.iqr(image, axis)
+    return (
+        image.sum(axis=axis),
+        np.median(image, axis=axis),
+        np.percentile(image, 30, axis=axis),
+        stats.iqr(image, axis),
+    )
 
 
 @case((SERIES, 2, 3), (SERIES, 10, 7))

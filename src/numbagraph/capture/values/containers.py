@@ -35,6 +35,8 @@ from numbagraph.tracing.tracer import Tracer, user_source
 
 State = Sequence[Any]
 Function = Callable[..., Any]
+Path = tuple[Any, ...]
+"""The keys that lead from a variable to a list or a dict within it."""
 
 
 def in_region() -> bool:
@@ -53,6 +55,8 @@ class Containers:
         self.same = [holds_others(each) or resolved(each) is not each for each in state]
         self.touched: set[int] = set()
         """The variables whose lists and dicts an earlier pass has changed."""
+        self.changed: dict[int, set[Path]] = {}
+        """The paths to the lists and dicts in these that have changed in place."""
         self.replaced: set[int] = set()
         """The lists and dicts within others that have been replaced by others, by identity."""
         self.written: set[int] = set()
@@ -81,11 +85,18 @@ class Containers:
         if active.scope is not None and active.scope.journal is not None:
             self.outdated |= active.scope.journal.outdated
         pairs_of_copies = zip(before, given, strict=True)
-        self.touched |= {number for number, pair in enumerate(pairs_of_copies) if not is_unchanged(*pair)}
+        for number, pair in enumerate(pairs_of_copies):
+            if not is_unchanged(*pair):
+                self.touched.add(number)
+                self.changed.setdefault(number, set()).update(changes(*pair))
         pairs = zip(self.same, found[-len(given) :] if given else (), given, strict=True)
         self.same = [flag and one is other for flag, one, other in pairs]
         if self.carried is not None:
-            self.touch_sources(given, found[-len(given) :] if given else ())
+            ends = found[-len(given) :] if given else ()
+            self.touch_sources(given, ends)
+            for number, paths in self.changed.items():
+                for path in paths:
+                    require_unshared(ends[number], path)
         return found
 
     def touch_sources(self, given: State, ends: State) -> None:
@@ -101,6 +112,7 @@ class Containers:
             source = sources.get(number)
             while source is not None and source not in self.touched:
                 self.touched.add(source)
+                self.changed[source] = self.changed.get(number, set())
                 source = sources.get(source)
 
     def note_changes(self, held: Sequence[tuple[Any, Any, dict[Any, Any]]]) -> None:
@@ -169,6 +181,33 @@ class Containers:
             if key not in held or value is not held[key]:
                 write(Place(old, key, is_attribute=is_object(old)), value)
         return old
+
+
+def changes(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
+    """The paths to the lists and dicts within a variable of which an element is another one."""
+    before, after = contents(old), contents(new) if type(new) is type(old) else {}
+    if before.keys() != after.keys():
+        yield path
+        return
+    for key, each in before.items():
+        if holds_others(each):
+            yield from changes(each, after[key], (*path, key))
+        elif each is not after[key]:
+            yield path[:-1] if is_tuple(old) else path
+
+
+def require_unshared(end: Any, path: Path) -> None:
+    """Raise if a step of a loop puts a list or a dict that others may have where a step changes one in place."""
+    for key in path:
+        end = contents(end).get(key) if holds_others(end) else None
+    trace = current_trace()
+    if trace is not None and holds_others(end) and not is_tuple(end):
+        if is_made_here(end) and id(end) not in trace.bound:
+            return
+        raise CaptureError(
+            f"a loop on traced values binds a variable to a {type(end).__name__} that another variable may have, too, "
+            f"and then changes it in place: bind it to a copy (copy.deepcopy(x))\n  at {user_source()}"
+        )
 
 
 def held_in(state: Sequence[Any], given: Sequence[Any]) -> Iterator[tuple[Any, Any, dict[Any, Any]]]:
