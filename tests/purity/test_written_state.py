@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import numbagraph
-from numbagraph import grad, graph_jit
+from numbagraph import cond, grad, graph_jit, scan, vmap
 from tests.purity import test_outer_state as writers
 
 X = np.arange(3.0) + 1
@@ -159,3 +159,28 @@ def test_what_cannot_be_stored_is_refused():
         with pytest.raises(numbagraph.errors.SideEffectError, match="was changed while"):
             graph_jit(each)(X)
         assert counter.calls == 0
+
+
+BODIES = {
+    "vmap": lambda counter, x: vmap(counter.scaled)(np.ones((4, 2))),
+    "scan": lambda counter, x: scan(lambda carry, each: (counter.scaled(carry), each), 1.0, np.ones(3)),
+    "cond": lambda counter, x: cond(np.sum(x) > 0, counter.scaled, lambda x: x * 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_that_run_for_several_steps_or_elements(name):
+    class Counted:
+        calls = 0
+
+        def __init__(self):
+            self.calls = 0
+
+        def scaled(self, x):
+            self.calls += 1
+            return x * self.calls
+
+    counter = Counted()
+    with pytest.raises(numbagraph.TraceError, match=r"(?s)'calls' is assigned to in .*test_written_state\.py:"):
+        graph_jit(lambda x: BODIES[name](counter, x))(X)
+    assert counter.calls == 0

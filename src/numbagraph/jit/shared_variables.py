@@ -22,7 +22,7 @@ from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.runtime.arguments import as_array
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.memory_layout import input_shape
-from numbagraph.tracing.trace import Trace, active, current_trace
+from numbagraph.tracing.trace import Trace, active, current_trace, entries_kept
 from numbagraph.tracing.tracer import Tracer, apply
 
 Cell = list[Any]
@@ -409,7 +409,8 @@ def unassigned(what: str) -> Iterator[None]:
     states = [] if trace is None else [(each, each.value) for each in trace.drawn]
     bindings = {} if trace is None or trace.shared is None else trace.shared
     before = {variable: each.tracer.value for variable, each in bindings.items()}
-    yield
+    with entries_kept(what):
+        yield
     if any(each.value is not old for each, old in states):
         raise TraceError(
             f"a numpy.random.Generator cannot draw under {what}, which calls the function once for all elements. Draw "

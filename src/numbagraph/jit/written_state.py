@@ -13,6 +13,7 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir.op import registry
 from numbagraph.jit.shared_variables import SharedVariable
 from numbagraph.purity.snapshots import Origin
+from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, apply, to_value
 
 _NUMBERS = (bool, int, float, complex)
@@ -78,6 +79,9 @@ def in_place(variables: Collection[StateVariable]) -> Iterator[Callable[[], None
     """Put traced values into the entries inside of the block, and the real ones back behind it. The function that is
     given keeps what the entries hold by then."""
     cells = [each._cell for each in variables]
+    trace = current_trace()
+    if trace is not None:
+        trace.entries = [(each.name, each._cell.origin.value) for each in variables]
     values = [each.read() for each in variables]
 
     def keep() -> None:

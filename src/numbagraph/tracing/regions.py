@@ -22,7 +22,7 @@ from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import without_order
 from numbagraph.tracing.errors import TraceError
-from numbagraph.tracing.trace import current_trace, region
+from numbagraph.tracing.trace import current_trace, entries_kept, region
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 HAS_RUN = "a loop or a branch has run"
@@ -113,7 +113,7 @@ def trace_region(
     trace = current_trace()
     assert trace is not None
     mark = len(trace.guards.guards)
-    with without_order(trace, mark), region(what) as scope:
+    with without_order(trace, mark), entries_kept(what), region(what) as scope:
         values, structure = flatten(tuple(arguments))
         own = optree.tree_unflatten(structure, [Tracer(each, argument=True) for each in values])
         leaves, spec = flatten(function(*own))

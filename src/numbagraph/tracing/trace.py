@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Constant, Value
 from numbagraph.ops import effects
 from numbagraph.tracing.captured_arrays import Captured
-from numbagraph.tracing.errors import TraceError, kept, misplaced
+from numbagraph.tracing.errors import TraceError, kept, misplaced, user_source
 
 Convert = Callable[[Any], Any]
 
@@ -98,6 +98,8 @@ class Trace:
 
         See `numbagraph.jit.shared_variables.Binding`.
         """
+        self.entries: Sequence[tuple[str, Callable[[], Any]]] = ()
+        """The attributes, globals and elements that are written back after a call: their names, and how to read them."""
         self.picked: dict[int, Any] = {}
         """The lists that were taken from lists at traced places, by identity: they are copies."""
         self.bound: dict[int, Any] = {}
@@ -215,6 +217,20 @@ def region(described: str) -> Iterator[Scope]:
     finally:
         scope.ended = True
         active.scope = previous
+
+
+@contextmanager
+def entries_kept(what: str) -> Iterator[None]:
+    """Raise where the block, which runs once for all steps or elements, assigns to an entry that outlives the call."""
+    trace = current_trace()
+    before = [] if trace is None else [(name, read, read()) for name, read in trace.entries]
+    yield
+    for name, read, old in before:
+        if read() is not old:
+            raise TraceError(
+                f"{name!r} is assigned to in {what}, which runs once for all steps or elements: return the value, and "
+                f"assign it outside\n  at {user_source()}"
+            )
 
 
 @contextmanager

@@ -158,7 +158,7 @@ def part_of_rows(x, n):
     return rows
 
 
-@refused("may be another variable's too", (X, 3))
+@case((X, 3), (X, 1))
 def repeated_row(x, n):
     rows = [x * 1] * n
     rows[0][0] = 3.0
