@@ -47,6 +47,7 @@ from tests.support.programs import (
     statements,
     stored,
     tables,
+    tasks,
     texts,
     unknown,
     values,
