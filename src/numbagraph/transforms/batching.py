@@ -59,7 +59,9 @@ def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:
         try:
             if not any(flags):  # after effects of a batch, which are no batch themselves
                 return node.op.bind(*values, **node.attrs), False
-            return node.op.batch(node.op, values, flags, **node.attrs), node.op.kind != "effect"
+            found = node.op.batch(node.op, values, flags, **node.attrs)
+            single = unspread(found) if node.op.kind == "control" else None
+            return (found, node.op.kind != "effect") if single is None else (single, False)
         except NotImplementedError as error:
             raise NotImplementedError(f"{node.op.name} cannot be batched: {error}\n  at {node.source}") from error
 
@@ -77,7 +79,7 @@ def for_all(guard: Guard, values: Sequence[Batched]) -> Guard:
     is_batched = tuple(flag for _, flag in values)
     condition = registry["all"](conditions) if is_batched[0] else conditions
     if guard.failure is None or not any(is_batched):
-        return replace(guard, condition=condition)
+        return replace(guard, condition=condition, arguments=tuple(arguments))
     return replace(
         guard,
         condition=condition,
@@ -98,6 +100,15 @@ class FailureOfElement(Struct):
         pairs = zip(arguments, self.is_batched[1:], strict=True)
         error = self.failure(*(each[number] if flag else each for each, flag in pairs))
         return extended(error, f"in element {number} of the batch") if self.is_batched[0] else error
+
+
+def unspread(value: Value) -> Value | None:
+    """Return the value that a batch repeats for all of its elements; None if there is none."""
+    if not isinstance(value, Node) or value.op.name != "broadcast_to":
+        return None
+    (inner, *_) = value.inputs
+    is_widened = isinstance(inner, Node) and inner.op.name == "expand_dims" and inner.attrs["axes"] == (-value.ndim,)
+    return inner.inputs[0] if isinstance(inner, Node) and is_widened else None
 
 
 def spread(result: Batched, size: Extent) -> Value:
