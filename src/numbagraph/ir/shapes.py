@@ -146,7 +146,7 @@ def length_then(extent: Extent) -> int | None:
     for value in toposort([as_value(extent)]):
         known[value] = value.traced_as if isinstance(value, Dim) else None
         if isinstance(value, Constant):
-            known[value] = int(value.data)
+            known[value] = None if value.ndim or value.dtype.kind not in "biu" else int(value.data)
         elif isinstance(value, Node) and value.op.name in EXACT:
             left, right = (known[each] for each in value.inputs)
             known[value] = None if left is None or right is None else EXACT[value.op.name](left, right)

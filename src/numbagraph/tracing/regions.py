@@ -16,7 +16,6 @@ from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Dim, Extent, Input, Node, Value, constant, current_source, toposort
 from numbagraph.ops.control.operands import may_fail
-from numbagraph.ops.indexing.masks import is_late
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
@@ -125,10 +124,10 @@ def trace_region(
 
 
 def with_late_lengths(values: Collection[Value]) -> frozenset[Value]:
-    """Return values around a region, and the numbers of elements that masks select of them: no region counts those
-    again."""
-    lengths = (shapes.resolve(extent) for each in values for extent in each.shape)
-    return frozenset([*values, *(each for each in lengths if isinstance(each, Node) and is_late(each))])
+    """Return values around a region, and those of their lengths that are no arithmetic on lengths of arguments: no
+    region computes those again."""
+    lengths = {shapes.resolve(extent) for each in values for extent in each.shape}
+    return frozenset([*values, *(each for each in lengths if isinstance(each, Node) and not is_recomputed(each))])
 
 
 def require_to_run(result: Value) -> None:

@@ -11,9 +11,8 @@ exception                     retried by                             with
 `WiderElements`               `capture.statements.list_buffering`    buffers for wider elements
 `ListNeeded`                  `capture.statements.list_buffering`    lists in growable buffers
 `ReboundListChanges`          `capture.statements.list_buffering`    a slot of its own for the variable
-`LengthChanges`               `capture.statements.list_buffering`    a vector in an array that is long enough
 `UncountedGrowth`             `capture.statements.loops`             a first loop that counts the steps
-`PlacesWritten`               `capture.values.places`                attributes and elements as variables
+`PlacesWritten`               `capture.statements.extended_state`    attributes and elements as variables
 `ConditionWrites`             `capture.statements.control_flow`      the condition inside of each step
 `StaticLoop`                  `capture.statements.control_flow`      Python, which runs the loop
 `UnlikeBranches`              `capture.statements.control_flow`      a branch that joins variables one by one
@@ -99,10 +98,7 @@ class ReboundListChanges(ListNeeded):
 
 
 class LengthChanges(LengthsNeeded):
-    """A loop carries an array whose length changes."""
-
-    start: Any = None
-    """The array before the loop."""
+    """A loop carries an array whose shape changes, in other axes than the first."""
 
 
 class UncountedGrowth(CaptureError, Retrace):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import optree
 
 from numbagraph.blockwise.promotion import convert
+from numbagraph.capture.statements.roomy_arrays import Room
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.iterables import require_known
 from numbagraph.capture.values.known_conditions import assumed
@@ -199,6 +201,10 @@ class Joined:
         """The outputs of the op in each branch."""
         self.places: list[Callable[[Value], None]] = []
         """A function for each result of the op, which puts it into place."""
+        self.counts: dict[tuple[Value, Value], list[list[Value]]] = {}
+        """The lengths that are results, each with the lists that it is put into."""
+        self.bases: set[Value] = set()
+        """The arrays in whose memory results lie, of which the branches use a part."""
         self.chosen: list[tuple[Tracer, Sequence[Any]]] = []
         """Chosen arrays, each with the objects it was chosen from: where one of these is an array with another name,
         the result cannot be written, nor read after that array has been written."""
@@ -271,17 +277,40 @@ class Joined:
             )
         target = joined(kind(no.value.type), kind(yes.value.type))
         shape = common_shape(no.value, yes.value, name)
-        found: list[Tracer] = []
+        room = Room.of((no, yes), lambda: self.used) if shape else None
+        found: list[Value] = []
+
+        def fit(leaf: Leaf, value: Value) -> list[Value]:
+            if room is None:
+                return [fitted(value, target, shape, name)]
+            return room.filled(leaf, value, target, shape, name)
 
         def place(result: Value) -> None:
-            found.append(Tracer(result))
-            self.chosen.append((found[0], (no.object, yes.object)))
+            chosen.append(Tracer(result if room is None else room.held(result, *found)))
+            self.chosen.append((chosen[0], (no.object, yes.object)))
 
-        fit = lambda value: lambda: fitted(value, target, shape, name)  # noqa: E731
-        no_value, self.no = self.no.also(fit(no.value))
-        yes_value, self.yes = self.yes.also(fit(yes.value))
-        self.give([no_value, yes_value], place)
-        return lambda: found[0]
+        chosen: list[Tracer] = []
+        first, second = no.value, yes.value
+        no_values, self.no = self.no.also(lambda: fit(no, first))
+        yes_values, self.yes = self.yes.also(lambda: fit(yes, second))
+        if room is not None:
+            self.bases.update(room.bases())
+            self.give_length((no_values.pop(), yes_values.pop()), found)
+        self.give(no_values + yes_values, place)
+        return lambda: chosen[0]
+
+    def give_length(self, values: tuple[Value, Value], found: list[Value]) -> None:
+        """Give a length, which other variables may have, too."""
+        known = self.counts.setdefault(values, [])
+        known.append(found)
+        if len(known) == 1:
+            self.give(values, lambda result: [each.append(result) for each in known])  # type: ignore[func-returns-value]
+
+    @functools.cached_property
+    def used(self) -> frozenset[Value]:
+        """The values of the surroundings that the branches use."""
+        written = {array.value for each in (self.no, self.yes) for array, _ in each.written}
+        return with_late_lengths(written.union(self.no.used, self.yes.used))
 
     def meet_arrays(self) -> None:
         """Join the arrays from outside that either branch has assigned to."""
@@ -298,8 +327,7 @@ class Joined:
         if is_checked:
             for outputs in self.outputs:
                 outputs.append(TRUE)
-        written = {array.value for each in sides for array, _ in each.written}
-        known = with_late_lengths(written.union(*(each.used for each in sides)))
+        known = self.used | self.bases
         drafts = [
             Draft(f"branch{number}", *guards_without_masks(outputs, side.guards, known))
             for number, (outputs, side) in enumerate(zip(self.outputs, sides, strict=True))

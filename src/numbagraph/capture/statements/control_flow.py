@@ -20,7 +20,7 @@ from numbagraph.capture.values.containers import Containers, copied, is_own
 from numbagraph.capture.values.iterables import Generated, as_iterable, require_known, traced_iterable
 from numbagraph.capture.values.list_aliases import Ends
 from numbagraph.capture.values.list_buffer import Buffered
-from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots, with_vectors
+from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, required, settled, weak_truth
 from numbagraph.capture.values.stacked_list import Stacked
@@ -202,7 +202,7 @@ class While:
 
     def tested(self, variables: State) -> list[Any]:
         """Return the condition before the variables, which asking for it may change."""
-        found, *after = self.asking(*map(copied, with_vectors(variables)))
+        found, *after = self.asking(*map(copied, variables))
         found = asked(found)
         pairs = zip(variables, after, strict=True)
         kept = len(variables) - len(self.extended.places)
@@ -243,7 +243,7 @@ def one_step(one: Function, state: State) -> Function:
 
 
 def condition(test: Function, variables: State) -> Any:
-    found = asked(test(*map(copied, with_vectors(variables))))
+    found = asked(test(*map(copied, variables)))
     return Tracer(truth(found)) if isinstance(found, Tracer) else found
 
 

@@ -10,7 +10,7 @@ from numbagraph.capture.values.append_log import Outgrown
 from numbagraph.capture.values.containers import in_region, is_own, made
 from numbagraph.capture.values.list_aliases import is_made_here, outdate_aliases
 from numbagraph.capture.values.list_buffer import Buffered, Elements, Named
-from numbagraph.capture.values.list_slots import Rebound, Slot, can_be_hidden, freed, is_vector, slot_of
+from numbagraph.capture.values.list_slots import Rebound, Slot, can_be_hidden, freed, slot_of
 from numbagraph.capture.values.optional import UNDEFINED
 from numbagraph.capture.values.stacked_list import Selected, Stacked
 from numbagraph.capture.values.written_arrays import in_region as traced_region
@@ -18,7 +18,6 @@ from numbagraph.ir.values import Value
 from numbagraph.tracing.retrace import (
     ConditionWrites,
     KeysNeeded,
-    LengthChanges,
     LengthsNeeded,
     ListNeeded,
     PlacesWritten,
@@ -47,8 +46,6 @@ def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = N
         raise
     except Exception as error:
         own = changed_here(trace)
-        if isinstance(error, LengthChanges) and is_vector(error.start):
-            rebound.numbers |= {number for number, each in enumerate(state) if each is error.start}
         if not own and not rebound.numbers and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
             raise
         first = error

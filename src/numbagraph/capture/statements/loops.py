@@ -7,7 +7,6 @@ and the types stay.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +14,11 @@ from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.capture.statements.appends import Growing, is_missing
 from numbagraph.capture.statements.array_aliases import Aliases, Found, Key
 from numbagraph.capture.statements.branches import ORDER, Ending, described, ending, ordered, outer, outside
-from numbagraph.capture.statements.length_changes import require_lasting_shape
+from numbagraph.capture.statements.length_changes import Lengths, made_up, require_lasting
 from numbagraph.capture.statements.loop_conditions import unwritten
 from numbagraph.capture.statements.loop_inputs import with_sequences
+from numbagraph.capture.statements.loop_memory import Memory, Recalled
+from numbagraph.capture.statements.roomy_arrays import length_of
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import Appended, Outgrown
 from numbagraph.capture.values.list_aliases import outgrow
@@ -45,7 +46,7 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
 from numbagraph.ir.structs import replace
-from numbagraph.ir.values import ArrayType, Input, Value, at_source
+from numbagraph.ir.values import ArrayType, Extent, Input, Value, at_source
 from numbagraph.ops.control.scan import Loop
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
@@ -84,45 +85,6 @@ class Step(NamedTuple):
         return Step(self.body, self.goes_on if goes_on else None)
 
 
-class Recalled(NamedTuple):
-    """The carries of a loop, as an earlier pass of the loop around it has found them."""
-
-    specs: list[Any]
-    """The structures of the variables."""
-    carried: dict[Key, tuple[Kind, tuple[Any, ...]]]
-    arrays: dict[int, Tracer]
-    inner: Memory
-
-
-class Memory:
-    """The carries of the loops in the body of a loop, kept from one pass over the body to the next. Without them, the
-    number of passes would multiply with the depth."""
-
-    def __init__(self) -> None:
-        self.known: dict[Any, Recalled] = {}
-        self.met: Counter[Any] = Counter()
-        self.is_open = False
-        self.postponed: Exception | None = None
-
-    def begun(self, is_open: bool) -> Memory:
-        """Begin a pass, and return this memory. The pass is open if variables are None or undefined as far as is known:
-        they may have values when more is carried."""
-        self.met.clear()
-        self.is_open, self.postponed = is_open, None
-        return self
-
-    def postpones(self, error: Exception) -> bool:
-        """Whether an error in a branch is ignored, provided that another pass follows."""
-        if self.is_open and self.postponed is None:
-            self.postponed = error
-        return self.is_open
-
-    def key(self, site: Any) -> Any:
-        """The key of a loop: its place, and the number of times that this place was met in this pass."""
-        self.met[site] += 1
-        return site, self.met[site]
-
-
 class Capture:
     """The capture of one loop."""
 
@@ -147,6 +109,9 @@ class Capture:
         self.arrays: dict[int, Tracer] = {}
         """The arrays from outside that are written."""
         self.parameters: list[Input] = []
+        self.lengths = Lengths()
+        self.firsts: dict[Key, Value] = {}
+        """The arrays before the loop whose lengths change; a step that asked for them would read them."""
         self.growing: dict[int, Growing] = {}
         """The lists that each step appends to."""
 
@@ -156,12 +121,13 @@ class Capture:
         assert trace is not None
         around: Memory | None = trace.loop
         key = None if around is None else around.key(site)
-        nothing = Recalled([], {}, {}, Memory())
+        nothing = Recalled([], {}, {}, {}, Memory())
         known = nothing if around is None else around.known.get(key, nothing)
         self.recall(known)
         for _ in range(PASSES):
             is_open = any(start.is_absent for start in self.starts) or (around is not None and around.is_open)
             trace.loop = memory = known.inner.begun(is_open)
+            self.firsts = {key: value_of(self.leaf(*key), self.names[key[0]]) for key in self.lengths.changing}
             try:
                 traced = in_region(self.run, "the body of a loop")
             finally:
@@ -174,9 +140,8 @@ class Capture:
                 if memory.postponed is not None:
                     raise memory.postponed
                 if around is not None:
-                    around.known[key] = Recalled(
-                        [each.spec for each in self.starts], dict(self.carried), dict(self.arrays), known.inner
-                    )
+                    specs, changing = [each.spec for each in self.starts], self.lengths.changing
+                    around.known[key] = Recalled(specs, dict(self.carried), changing, dict(self.arrays), known.inner)
                 return self.finish(traced)
         raise CaptureError(f"the types of what a loop changes do not settle\n  at {user_source()}")
 
@@ -199,6 +164,7 @@ class Capture:
             if known.specs[number] == self.starts[number].spec and is_number(leaf):
                 value = value_of(leaf, self.names[number])
                 self.carried[number, place] = (joined(kind(value.type), dtype), value.shape)
+                self.lengths.recall((number, place), known.changing.get((number, place)))
         for key, array in known.arrays.items():
             if array._scope is not None and active.scope is not None and active.scope.is_inside(array._scope):
                 self.arrays[key] = array
@@ -220,9 +186,11 @@ class Capture:
             parameter = Input(array.value.type, "array")
             self.parameters.append(parameter)
             array._renew(with_array(parameter, array))
+        self.lengths.counts.clear()
         entered = {key: array.value for key, array in self.arrays.items()}
         roots: dict[Key, Tracer] = {}
         starts = [self.with_parameters(number, roots) for number in range(len(self.names))]
+        self.parameters += self.lengths.counts.values()
         before = {key: root.value for key, root in roots.items()}
         number = Tracer(counter)
         with unwritten(journal, roots.values()):
@@ -268,9 +236,13 @@ class Capture:
             if known is None:
                 return leaf
             (dtype, weak), shape = known
-            parameter = Input(ArrayType(dtype, shape, weak=weak), self.names[number])
+            if (number, place) in self.lengths.changing:
+                first = self.firsts[number, place]
+                parameter, value = self.lengths.parameter((number, place), self.names[number], known[0], first)
+            else:
+                parameter = value = Input(ArrayType(dtype, shape, weak=weak), self.names[number])
             self.parameters.append(parameter)
-            found = Tracer(parameter)
+            found = Tracer(value)
             if shape:
                 roots[number, place] = found
             return found
@@ -295,12 +267,22 @@ class Capture:
     def grow(self, traced: Traced) -> bool:
         """Add carries, or widen their types, as a pass requires; return whether anything was changed."""
         found: Found = traced.result
-        before = dict(self.carried), [*self.arrays], len(self.growing)
+        before = dict(self.carried), dict(self.lengths.changing), [*self.arrays], len(self.growing)
         # what was written before its variable was carried is not written any more
         self.arrays = {id(array): array for array, value in traced.written if value is not found.entered.get(id(array))}
         for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
             self.compare(number, start, end, found)
-        return (self.carried, [*self.arrays], len(self.growing)) != before
+        self.lengths.split(self.both_lengths(found))
+        return (self.carried, self.lengths.changing, [*self.arrays], len(self.growing)) != before
+
+    def both_lengths(self, found: Found) -> dict[Key, tuple[Extent, Extent]]:
+        """The lengths of carried arrays whose length changes, before the loop and after a step."""
+        lengths = {}
+        for number, place in self.lengths.changing:
+            start, end = self.leaf(number, place), found.ends[number].leaves[place].value
+            assert end is not None
+            lengths[number, place] = length_of(value_of(start, self.names[number])), length_of(end)
+        return lengths
 
     def compare(self, number: int, start: Parts, end: Ending, found: Found) -> None:
         name = self.names[number]
@@ -331,10 +313,8 @@ class Capture:
             )
         if before.parts.spec == start.spec and not start.is_undefined:
             return start, after
-        for leaf in before.leaves:
-            if leaf.value is not None:
-                require_lasting_shape(name, self.state[number], leaf.value, self.parameters)
-        self.starts[number] = Parts([outer(leaf) for leaf in before.leaves], before.parts.spec)
+        leaves = [made_up(name, leaf, self.parameters) for leaf in before.leaves]
+        self.starts[number] = Parts([outer(leaf) for leaf in leaves], before.parts.spec)
         self.carried = {key: kind for key, kind in self.carried.items() if key[0] != number}
         return self.starts[number], after
 
@@ -363,8 +343,11 @@ class Capture:
                 f"{shown(name)} is {kind_of(start)}, and another thing after a step of a loop on traced values: only "
                 f"numbers, arrays, and trees of them may change\n  at {user_source()}"
             )
-        require_lasting_shape(name, self.state[number], end, self.parameters)
         first = value_of(self.leaf(number, place), name)
+        changes = self.lengths.changes((number, place), first, end, self.parameters)
+        require_lasting(name, first, end, self.parameters, int(changes))
+        if changes:
+            self.lengths.note((number, place), first, end, self.parameters)
         known = self.carried.get((number, place), (kind(first.type),))[0]
         self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end, name))
 
@@ -387,8 +370,11 @@ class Capture:
             initial.append(array.value)
         for number, place in keys:
             start = value_of(self.leaf(number, place), self.names[number])
-            initial.append(fitted(start, *self.carried[number, place], self.names[number]))
+            initial.append(self.beginning((number, place), start))
         fitting, traced = traced.also(lambda: [self.fitting(key, found) for key in keys])
+        counts = self.lengths.before_and_after(self.both_lengths(found))
+        initial += [before for before, _ in counts]
+        fitting += [after for _, after in counts]
         outputs += fitting
         if self.counts_steps:
             return self.bound(traced, found, initial, outputs)[:1]
@@ -402,7 +388,7 @@ class Capture:
         for number, each in lists.items():
             if isinstance(each, Stacked):
                 aliases.note_appended(number, each.array)
-        tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))
+        tracers = self.carried_results(keys, results[first + len(self.arrays) : len(initial)])
         aliases.renew_rebound(tracers)
         outgrow(self.state[number] for number in self.growing)
         for array, result in zip(self.arrays.values(), results[first:], strict=False):
@@ -411,12 +397,26 @@ class Capture:
         after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
         return [lists.get(number, each) for number, each in enumerate(after)]
 
+    def beginning(self, key: Key, start: Value) -> Value:
+        """A part of a variable before the loop, in the type that is carried."""
+        target, shape = self.carried[key]
+        if key in self.lengths.changing:
+            return self.lengths.initial(key, target, start)
+        return fitted(start, target, shape, self.names[key[0]])
+
     def fitting(self, key: Key, found: Found) -> Value:
         """A part of a variable after a step, in the type that is carried."""
         number, place = key
         end = found.ends[number].leaves[place].value
         assert end is not None
+        if key in self.lengths.changing:
+            return self.lengths.after_step(key, end, self.names[number])
         return fitted(end, *self.carried[key], self.names[number])
+
+    def carried_results(self, keys: Sequence[Key], results: Sequence[Value]) -> dict[Key, Tracer]:
+        """Return the parts of variables after the loop."""
+        counts = dict(zip(self.lengths.counts, results[len(keys) :], strict=True))
+        return {key: Tracer(self.lengths.result(key, each, counts)) for key, each in zip(keys, results, strict=False)}
 
     def appended_columns(self, found: Found) -> dict[int, list[Value]]:
         return {number: each.columns(found.ends[number], self.parameters) for number, each in self.growing.items()}

@@ -7,9 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from numbagraph.blockwise.promotion import as_value, weak_constant
+from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import Appended, Outgrown, resolved
 from numbagraph.capture.values.containers import in_region, is_own, made, made_whole, note_bound
@@ -25,7 +23,6 @@ from numbagraph.capture.values.list_aliases import (
 from numbagraph.capture.values.list_buffer import Buffered, Elements, Named
 from numbagraph.capture.values.optional import UNDEFINED, placeholder
 from numbagraph.capture.values.stacked_list import Stacked
-from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Value
 from numbagraph.tracing.retrace import ReboundListChanges
@@ -108,20 +105,6 @@ class Slot(Buffered):
         self.end[...] = Tracer(contents.length)
 
 
-class Varying(Slot):
-    """A vector whose length changes from step to step, of which each step gets a copy."""
-
-    def vector(self) -> Tracer:
-        found: Tracer = self.columns()[0]
-        found._foreign = "an array whose length changes in a loop, of which the step has a copy,"
-        return found
-
-
-def with_vectors(state: State) -> list[Any]:
-    """Return the variables as a step gets them, with copies of vectors in place of their slots."""
-    return [each.vector() if isinstance(each, Varying) else each for each in state]
-
-
 class Contents(NamedTuple):
     """The elements of a list as they are now."""
 
@@ -133,10 +116,6 @@ class Contents(NamedTuple):
 
     @classmethod
     def of(cls, held: Any) -> Contents:
-        if is_vector(held):
-            held = held if isinstance(held, Tracer) else Tracer(as_value(held))
-            length = shapes.as_value(held.value.shape[0])
-            return cls(length, [held.copy()], [Tracer(placeholder(ArrayType(held.dtype, ())))])
         if isinstance(held, Buffered):
             columns = [] if held.spec is None else held.columns()
             return cls(held.count(), columns, [] if held.spec is None else [held.example()])
@@ -216,7 +195,7 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
         for each in given:
             if isinstance(each, Slot):  # what has been traced before is another path, or another pass
                 each.is_stale = False
-        found = list(run(with_vectors(given)))
+        found = list(run(given))
         first = len(found) - len(given)
         for number, one in enumerate(given):
             if isinstance(one, Slot) and one.shares(found[first + number]):
@@ -226,13 +205,6 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
         rebound.ends.note(ends)
         moved, slots = {}, dict(enumerate(given)) | rebound.slots
         for number, (one, other) in enumerate(zip(given, ends, strict=True)):
-            if isinstance(one, Varying):
-                if not is_vector(other):
-                    raise CaptureError(
-                        f"a vector whose length changes in a loop is another thing after a step\n  at {user_source()}"
-                    )
-                moved[number] = other
-                continue
             if one is other or isinstance(one, Appended) or isinstance(other, Appended):
                 continue
             if not isinstance(one, Slot) and resolved(other) is other:
@@ -246,8 +218,6 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
             elif is_list(one) or (one is UNDEFINED and rebound.may_begin):
                 rebound.numbers.add(number)
         for held in moved.values():
-            if is_vector(held):
-                continue
             if times_held(resolved(held), ends) > 1 or not (isinstance(held, Slot) or is_made_here(held)):
                 raise CaptureError(
                     f"a variable is bound to a list that may be another one's, too, in a loop or a branch on traced "
@@ -280,19 +250,10 @@ def slot_of(held: Any, known: Elements, steps: Value | None) -> Slot:
     contents = Contents.of([] if held is UNDEFINED else resolved(held))
     for each in contents.examples:
         known.admit(each)
-    kind = Varying if is_vector(held) else Slot
-    found = kind((), known, steps, Named("list", None))
+    found = Slot((), known, steps, Named("list", None))
     found.originals = [] if held is UNDEFINED else list(map(resolved, originals_of(held)))
     found.become(contents)
     return found
-
-
-def is_vector(thing: Any) -> bool:
-    return thing.ndim == 1 if isinstance(thing, np.ndarray) else is_array(thing) and thing.ndim == 1
-
-
-def is_array(thing: Any) -> bool:
-    return isinstance(thing, Tracer) and thing._is_array
 
 
 def can_be_hidden(held: Any) -> bool:
@@ -302,8 +263,6 @@ def can_be_hidden(held: Any) -> bool:
 
 def freed(slot: Slot, held: Any) -> Any:
     """Return the list to which a variable is bound in the end, which may change if its first list has no other name."""
-    if isinstance(slot, Varying):
-        return slot.vector()
     held = resolved(held)
     if held is UNDEFINED:
         return made(slot.as_list())

@@ -109,9 +109,13 @@ def kind(type: ArrayType) -> Kind:
     return Kind(type.dtype, type.weak)
 
 
+def converted(value: Value, target: Kind) -> Value:
+    return weak_convert(value, target.dtype) if target.weak else convert(value, target.dtype)
+
+
 def fitted(value: Value, target: Kind, shape: Sequence[Any], name: str) -> Value:
     """A value in a common dtype and shape; a number becomes an array of the same number."""
-    value = weak_convert(value, target.dtype) if target.weak else convert(value, target.dtype)
+    value = converted(value, target)
     if value.ndim < len(shape) and not value.ndim:
         return broadcast_value(value, tuple(shape))
     require_shape(value, shape, name)
