@@ -216,7 +216,7 @@ def common_dtype(dtypes: Sequence[np.dtype]) -> np.dtype:
 class NotSquareError(shapes.ShapeError, np.linalg.LinAlgError):
     """The error of a matrix that is not square, where NumPy raises its own error."""
 
-    __module__ = "numbagraph.ir.shapes"
+    __module__ = "numbagraph.errors"
 
 
 def require_square(value: Value) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from numbagraph.explain.report import evaluate_length, format_bytes, lengths_of
 from numbagraph.intrinsics.emitters.ir import Buffer
 from numbagraph.ir.shapes import shape_text
+from numbagraph.ir.sources import text_of
 from numbagraph.ir.values import Node
 from numbagraph.loops.ir import Program, TiledLoop
 from numbagraph.runtime.specialise import Specialisation
@@ -32,9 +33,8 @@ def too_large(special: Specialisation, arrays: Sequence[Any], described: str) ->
         f"{described}: there is no memory; the largest array, {kind}, is of {buffer.dtype} with shape "
         f"{shape_text(shape)}: {format_bytes(size)}"
     )
-    return (
-        f"{text}\n  in {buffer.value.op.name}\n  at {buffer.value.source}" if isinstance(buffer.value, Node) else text
-    )
+    maker = buffer.value
+    return f"{text}\n  in {maker.op.name}\n  {text_of(maker.source)}" if isinstance(maker, Node) else text
 
 
 def made_by(program: Program) -> Iterator[Buffer]:

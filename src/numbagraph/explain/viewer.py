@@ -28,8 +28,9 @@ from numbagraph.explain.steps import (
 from numbagraph.explain.viewer_page import POLICY, SCRIPT, STYLE
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import regions_of
+from numbagraph.ir.sources import Source, cell_of
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Node, Source, Value, cell_of, toposort
+from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.loops.ir import Program, Step
 from numbagraph.rewrite.stages import Stage, Stages
 

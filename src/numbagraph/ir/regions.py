@@ -41,13 +41,30 @@ class Closed(Struct):
 
 
 def interned(graph: Graph) -> Graph:
-    """The one region of this content: nodes that hold equal regions are then equal themselves."""
+    """The one region of this content: nodes that hold equal regions are then equal themselves. Its errors name the
+    calls that lead to it wherever it is used; the loop that runs it names the others."""
+    guards = [replace(each, source=each.source and each.source.copy()) for each in graph.guards]
+    graph = replace(graph, guards=tuple(guards)) if guards else graph
     unknown = [shapes.not_one(extent) for each in graph.inputs for extent in each.shape]
     checks = [(each.error, each.subject, each.failure, each.ordered and each.source) for each in graph.guards]
     sources = tuple(each.source for each in graph.order if isinstance(each, Node))  # errors speak of lines
     key = (content_hash(graph, graph.name, repr(unknown)), sources, *checks)
     with _lock:
-        return _regions.setdefault(key, graph)
+        known = _regions.setdefault(key, graph)
+    if known is not graph:
+        forget_other_callers(known, graph)
+    return known
+
+
+def forget_other_callers(region: Graph, other: Graph) -> None:
+    """Keep those calls alone, of the lines of a region, that lead to the equal region ``other``, too."""
+    for one, another in zip(region.guards, other.guards, strict=True):
+        if one.source is not None and another.source is not None:
+            one.source.keep_common(another.source)
+    for node, equal in zip(region.order, other.order, strict=True):
+        if isinstance(node, Node) and isinstance(equal, Node) and node.source and equal.source and node is not equal:
+            node.source = node.source.copy()  # the loop around may have the same
+            node.source.keep_common(equal.source)
 
 
 def close(

@@ -23,7 +23,7 @@ collect_guards = collectors.collect_guards
 class ShapeError(ValueError):
     """Shapes that do not fit. Tracing completes the message with the user's line."""
 
-    __module__ = "numbagraph.ir.shapes"
+    __module__ = "numbagraph.errors"
 
 
 class UnknownLength(TypeError):

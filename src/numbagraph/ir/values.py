@@ -5,7 +5,6 @@ Two nodes with the same op, inputs and attributes are the same object, so common
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 
 from numbagraph.forking import new_lock
 from numbagraph.ir.collectors import Requirement, active_collector, with_requirements
+from numbagraph.ir.sources import Source
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64, WEAK_TYPES
 
@@ -23,27 +23,6 @@ _lock = new_lock()
 _nodes: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 _constants: WeakValueDictionary[Any, Constant] = WeakValueDictionary()
 _location = threading.local()
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A line of the user's code."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        cell = cell_of(self.file)
-        return f"{self.file}:{self.line}" if cell is None else f"{cell}, line {self.line}"
-
-
-def cell_of(file: str) -> str | None:
-    """The cell of a notebook that IPython calls a file, as it names the cell itself."""
-    interpreter = sys.modules.get("IPython")
-    shell = interpreter.get_ipython() if interpreter is not None else None
-    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
-    found = name_of(file) if name_of is not None else None
-    return None if found is None else " ".join(found)
 
 
 def current_source() -> Source | None:

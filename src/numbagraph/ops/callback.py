@@ -20,8 +20,9 @@ from numbagraph.ir import shapes
 from numbagraph.ir.array_classes import description
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import load, registry
+from numbagraph.ir.sources import Source, text_of
 from numbagraph.ir.structs import Struct, cached_property, replace
-from numbagraph.ir.values import ArrayType, Extent, Op, Source, Unsupported, Value
+from numbagraph.ir.values import ArrayType, Extent, Op, Unsupported, Value
 from numbagraph.ops.control.operands import batch_size, element_type, stand_ins
 from numbagraph.transforms.batching import spread
 from numbagraph.transforms.interpret import describe, note_callback
@@ -132,14 +133,14 @@ class Callback:
         if type(result) is np.ndarray:
             return result
         if (found := description(result, "return")) is not None:
-            raise TypeError(f"{self.call.name} gave {found}\n  at {self.call.source}")
+            raise TypeError(f"{self.call.name} gave {found}\n  {text_of(self.call.source)}")
         return np.asarray(result)
 
     def _refusal(self, number: int, found: np.ndarray, target: np.ndarray) -> Exception:
         kind = TypeError if found.dtype != target.dtype else ValueError
         which = f" as result {number}" if len(self.call.outputs) > 1 else ""
         said = self.promise.format(describe(target))
-        error = kind(f"{self.call.name} gave {describe(found)}{which}, where {said}\n  at {self.call.source}")
+        error = kind(f"{self.call.name} gave {describe(found)}{which}, where {said}\n  {text_of(self.call.source)}")
         vars(error)["is_recoverable"] = False  # as samplers ask: another point would not help
         return error
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from numbagraph.ir.sources import Source
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input
 from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
@@ -28,7 +29,9 @@ def error_of(special: Specialisation, steps: Sequence[StepRecord]) -> Exception 
             evaluate(region.graph, operands)
     except Exception as error:  # noqa: BLE001  whoever asked for it raises it
         for each in steps:
-            error = extended(error, "\n  ".join([f"in step {each.number}", *known[each.name].places]))
+            error = extended(error, f"in step {each.number}")
+            for name, source in known[each.name].places:
+                error = extended(error, f"in {name}", source)
         return error
     return None
 
@@ -39,15 +42,15 @@ class Place(Struct):
 
     name: str
     region: Region
-    places: tuple[str, ...]
+    places: tuple[tuple[str, Source | None], ...]
 
 
-def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> Iterator[Place]:
+def regions_of(program: Program, name: str, branches: tuple[tuple[str, Source | None], ...] = ()) -> Iterator[Place]:
     """The regions of all loops in a program. ``branches`` are those that the program itself is in."""
     for number, step in enumerate(program.body.steps):
         prefix = f"{name}.{number}"
         if isinstance(step, Branch):
-            around = (f"in {step.name}\n  at {step.source}", *branches)
+            around = ((step.name, step.source), *branches)
             for k, region in enumerate(step.regions):
                 yield from regions_of(region.program, f"{prefix}.branch{k}.program", around)
         elif isinstance(step, (Loop, ReverseLoop)):
@@ -60,7 +63,7 @@ def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> I
             for title, region in parts.items():
                 if region is not None:
                     own = f"{prefix}.{title}.program"
-                    yield Place(own, region, (f"in {loop.name}\n  at {loop.source}", *branches))
+                    yield Place(own, region, ((loop.name, loop.source), *branches))
                     yield from regions_of(region.program, own)
 
 

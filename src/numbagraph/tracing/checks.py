@@ -12,9 +12,10 @@ import optree
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
+from numbagraph.ir.sources import Source, text_of
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL
-from numbagraph.ir.values import Constant, Source, Value, at_source, constant
+from numbagraph.ir.values import Constant, Value, at_source, constant
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import user_source
 from numbagraph.tracing.trace import active, current_trace
@@ -112,11 +113,12 @@ def require(condition: Any, failure: Callable[..., Exception], /, *args: Any, **
         holds = truth_of(condition)
     if holds is True:
         return
-    deferred, values = Deferred.of(failure, args, named, source)
+    nested = active.scope is not None and active.scope.parent is not None
+    place = source.alone if nested and source is not None else source  # the loop around names the calls that lead there
+    deferred, values = Deferred.of(failure, args, named, place)
     collector = shapes.current_collector()
     if holds is False:
         trace = current_trace()
-        nested = active.scope is not None and active.scope.parent is not None
         if trace is None or not (nested or values or any(guard.ordered for guard in collector.guards)):
             raise deferred()
         holds = constant(False, dtype=BOOL)
@@ -186,8 +188,8 @@ class Deferred(Struct):
         )
         error = self.failure(*args, **named)
         if isinstance(error, CheckError):
-            return CheckError(f"{error}\n  at {self.source}")
-        error.add_note(f"  at {self.source}")
+            return CheckError(f"{error}\n  {text_of(self.source)}")
+        error.add_note(f"  {text_of(self.source)}")
         return error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,8 +15,9 @@ import numpy as np
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
-from numbagraph.tracing.user_code import NUMERICAL, library_of
+from numbagraph.ir.sources import Source
+from numbagraph.ir.values import Dim, Input, Node, Value, extent_values
+from numbagraph.tracing.user_code import NUMERICAL, OWN, library_of
 
 
 class TraceError(TypeError):
@@ -47,6 +49,12 @@ class EscapedError(TraceError):
     __module__ = "numbagraph.errors"
 
 
+_TRACES = f"{OWN}jit{os.sep}version.py"
+"""The file whose functions begin a trace: what they call is the user's function."""
+_MOST_CALLS = 50
+"""The number of calls that are kept of those that lead to a line."""
+
+
 class OnlyTraced:
     """Something that has a meaning only while a function is traced."""
 
@@ -65,13 +73,38 @@ class OnlyTraced:
 
 
 def user_source() -> Source | None:
-    """The line of the user's code that is being run: the innermost frame outside of these libraries."""
+    """The line of the user's code that is being run: the innermost frame outside of these libraries; with the calls
+    that lead there from the function that is traced."""
     frame = sys._getframe(1)
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(NUMERICAL):
-            return Source(frame.f_code.co_filename, frame.f_lineno)
+    while frame is not None and _roles[frame.f_code.co_filename] is not None:
         frame = frame.f_back
-    return None
+    if frame is None:
+        return None
+    source = Source(frame.f_code.co_filename, frame.f_lineno, [(frame.f_code, frame.f_lasti)])
+    calls = source.frames.copy()
+    frame = frame.f_back
+    while frame is not None:
+        code = frame.f_code
+        role = _roles[code.co_filename]
+        if role is None:
+            calls.append((code, frame.f_lasti))
+        if role is _TRACES or len(calls) > _MOST_CALLS:
+            source.frames = calls
+            break
+        frame = frame.f_back
+    return source  # outside of a trace, the traceback has the calls
+
+
+class _Roles(dict[str, str | None]):
+    """By the name of a file: None for the user's code, `_TRACES` for the file that begins traces."""
+
+    def __missing__(self, filename: str) -> str | None:
+        is_own = filename.startswith(NUMERICAL)
+        role = self[filename] = None if not is_own else _TRACES if filename == _TRACES else OWN
+        return role
+
+
+_roles = _Roles()
 
 
 def calling_source() -> str:

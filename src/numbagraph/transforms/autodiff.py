@@ -12,6 +12,7 @@ from numbagraph.blockwise.common import flat, real_if
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.sources import text_of
 from numbagraph.ir.values import ArrayType, Input, Node, Unsupported, Value, at_source, toposort
 from numbagraph.transforms.factors import factors_of
 from numbagraph.transforms.interpret import call_of
@@ -109,7 +110,7 @@ def pull_back(
                 if isinstance(cotangent, Unsupported) and source in active:
                     cotangent()
         except NotImplementedError as error:
-            raise NotImplementedError(f"{node.op.name} has no derivative: {error}\n  at {node.source}") from error
+            raise NotImplementedError(f"{node.op.name} has no derivative: {error}\n  {text_of(node.source)}") from error
         return [
             (source, fit(cotangent, source, node.op.name))
             for source, cotangent in pairs
@@ -169,7 +170,7 @@ def require_closed(node: Node, inputs: Iterable[Value]) -> None:
     if not reached.isdisjoint(inputs):
         raise NotImplementedError(
             "a custom_vjp function uses a value of the enclosing function that is being differentiated: pass it as an "
-            f"argument\n  at {node.source}"
+            f"argument\n  {text_of(node.source)}"
         )
 
 

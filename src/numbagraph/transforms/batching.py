@@ -12,6 +12,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard, guard_values
 from numbagraph.ir.op import registry
+from numbagraph.ir.sources import text_of
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import Extent, Node, Value, at_source
 from numbagraph.transforms.interpret import extended, interpret
@@ -63,7 +64,7 @@ def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:
             single = unspread(found) if node.op.kind == "control" else None
             return (found, node.op.kind != "effect") if single is None else (single, False)
         except NotImplementedError as error:
-            raise NotImplementedError(f"{node.op.name} cannot be batched: {error}\n  at {node.source}") from error
+            raise NotImplementedError(f"{node.op.name} cannot be batched: {error}\n  {text_of(node.source)}") from error
 
 
 def batch_guards(guards: Sequence[Guard], batched_inputs: Mapping[Value, Value], size: Extent) -> list[Guard]:

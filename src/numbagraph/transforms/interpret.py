@@ -17,6 +17,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.internal import HOW_TO_REPORT, InternalError
 from numbagraph.ir.op import boxing
+from numbagraph.ir.sources import text_of
 from numbagraph.ir.values import Constant, Dim, Extent, Node, Source, Value, python_type, toposort
 
 T = TypeVar("T")
@@ -265,7 +266,7 @@ class Evaluation:
             found = self.run(guard.arguments)
         error = guard.failure(*map(boxed, guard.arguments, found))
         if not guard.ordered and guard.source is not None:
-            error.args = (f"{error}\n  at {guard.source}",)
+            error.args = (f"{error}\n  {guard.source.text}",)
         return error
 
 
@@ -293,7 +294,7 @@ class Calls:
         result = attrs.pop("result")
         if result not in self.found.get(call, ()):
             numbers = [*dict.fromkeys([*self.wanted.get(call, ()), result])]
-            with saying(lambda: place_of(node, operands)):
+            with saying(lambda: f"in {node.op.name}", node.source):
                 self.found[call] = dict(zip(numbers, compute(*operands, results=numbers, **attrs), strict=True))
         return self.found[call][result]
 
@@ -306,42 +307,46 @@ def call_of(node: Node) -> Any:
 
 def apply_reference(node: Node, operands: list[Any]) -> Any:
     """The result of one op, by NumPy."""
-    with saying(lambda: place_of(node, operands)):
+    with saying(lambda: operation_of(node, operands), node.source):
         result = node.op.reference(*operands, **node.attrs)
     return weak_data(node, result)
 
 
 def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
     """Return an error of the same kind, with the operation, its operands and the user's line in the message."""
-    return extended(error, place_of(node, operands))
+    return extended(error, operation_of(node, operands), node.source)
 
 
-def place_of(node: Node, operands: Sequence[Any]) -> str:
-    types = ", ".join(map(describe, operands))
-    return f"in {node.op.name}({types})\n  at {node.source}"
+def operation_of(node: Node, operands: Sequence[Any]) -> str:
+    return f"in {node.op.name}({', '.join(map(describe, operands))})"
 
 
 class saying:
-    """A context that adds text to the message of an error which leaves it, such as the place where it arose."""
+    """A context that adds text to the message of an error which leaves it, such as the operation, and the place where
+    it arose."""
 
-    __slots__ = ("text",)
+    __slots__ = ("source", "text")
 
-    def __init__(self, text: Callable[[], str]) -> None:
+    def __init__(self, text: Callable[[], str], source: Source | None = None) -> None:
         self.text = text
+        self.source = source
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, Exception):
-            more = extended(error, self.text())
+            more = extended(error, self.text(), self.source)
             if more is not error:
                 raise more from error
 
 
-def extended(error: Exception, text: str) -> Exception:
-    """Return an error of the same kind, with ``text`` added to its message. An error that a function raises itself has
-    arguments of the user's: it is returned as it is, with a note."""
+def extended(error: Exception, text: str, source: Source | None = None) -> Exception:
+    """Return an error of the same kind, with ``text`` and a place added to its message. An error that a function raises
+    itself has arguments of the user's: it is returned as it is, with a note."""
+    if source is not None:
+        said = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        text = f"{text}\n  {source.text_behind(said)}"
     if getattr(error, "__notes__", ()):
         error.add_note(f"  {text}")
         return error
@@ -354,7 +359,7 @@ def extended(error: Exception, text: str) -> Exception:
 
 def note_callback(error: BaseException, name: str, source: Source | None) -> None:
     """Add to an error of a function that compiled code called back a note that says where the call was."""
-    error.add_note(f"{CALLED_BACK}{name}\n  at {source}")
+    error.add_note(f"{CALLED_BACK}{name}\n  {text_of(source)}")
 
 
 def describe(operand: object) -> str:
@@ -384,7 +389,7 @@ def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
             evaluation.run([*evaluation.pending])  # what is required of elements may say more
             raise ValueError(
                 f"array is too big: one of {value.dtype} with shape {shapes.shape_text(known)} has 2**63 bytes or more"
-                f"\n  in {value.op.name}\n  at {value.source}"
+                f"\n  in {value.op.name}\n  {text_of(value.source)}"
             )
 
 
@@ -410,7 +415,7 @@ def requirement(subject: str, source: Source | None, environment: Environment) -
     count = 1
     while count:
         subject, count = _ARITHMETIC.subn(computed, subject)
-    return subject if source is None else f"{subject}\n  at {source}"
+    return subject if source is None else f"{subject}\n  {source.text}"
 
 
 def computed(match: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ from numbagraph.transforms.interpret import (
     bind,
     describe,
     effects,
-    place_of,
+    operation_of,
     regions,
     saying,
 )
@@ -120,7 +120,7 @@ def blame(graph: Graph, arrays: Sequence[Any], infs: bool = False) -> None:
         maker = run.first_maker()
         if maker is not None:
             operands = Evaluation(graph, bind(graph, arrays)).run(maker.inputs)
-            with saying(lambda: place_of(maker, operands)):
+            with saying(lambda: operation_of(maker, operands), maker.source):
                 look_inside(maker, operands, infs)
                 raise FloatingPointError(made(maker, operands, run.new(maker, run.origins(maker)), infs))
     if not any(each in run.faults for each in graph.outputs):

@@ -8,7 +8,8 @@ from types import CodeType
 from typing import NamedTuple
 
 from numbagraph.capture.syntax.names import SCOPES, walk
-from numbagraph.capture.syntax.source import OPERATORS, PREFIX, refusal
+from numbagraph.capture.syntax.source import OPERATORS, refusal
+from numbagraph.ir.sources import PREFIX
 
 Block = list[ast.stmt]
 

@@ -9,8 +9,9 @@ from types import CodeType
 from typing import Any, TypeGuard
 
 from numbagraph.capture.syntax.names import appended_to, free_names, stores, walk
-from numbagraph.capture.syntax.source import OPERATORS, PREFIX, arguments, refusal
+from numbagraph.capture.syntax.source import OPERATORS, arguments, refusal
 from numbagraph.capture.syntax.walrus import reads, without_assignments
+from numbagraph.ir.sources import PREFIX
 
 _OPERATORS = {
     ast.Add: "iadd",

@@ -12,7 +12,8 @@ from types import CodeType
 from typing import Any
 
 from numbagraph.capture.syntax.names import walk
-from numbagraph.capture.syntax.source import OPERATORS, PREFIX, CaptureError, refusal
+from numbagraph.capture.syntax.source import OPERATORS, CaptureError, refusal
+from numbagraph.ir.sources import PREFIX
 from numbagraph.tracing.errors import OnlyTraced, calling_source, user_source
 
 VISIT, STATE, EACH = f"{PREFIX}visit", f"{PREFIX}state", f"{PREFIX}each"

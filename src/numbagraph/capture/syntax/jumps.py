@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from numbagraph.capture.syntax.loop_returns import Exits
 from numbagraph.capture.syntax.names import SCOPES
-from numbagraph.capture.syntax.source import PREFIX
+from numbagraph.ir.sources import PREFIX
 
 RETURNED, RESULT = f"{PREFIX}returned", f"{PREFIX}result"
 Loop = ast.For | ast.While

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from numbagraph.capture.syntax.names import loads, stores, walk
-from numbagraph.capture.syntax.source import PREFIX
+from numbagraph.ir.sources import PREFIX
 
 Block = list[ast.stmt]
 Assign = Callable[[str, ast.expr, ast.AST], ast.stmt]

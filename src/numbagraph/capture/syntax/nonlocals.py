@@ -7,7 +7,8 @@ from types import CodeType
 from typing import Any
 
 from numbagraph.capture.syntax.names import parameters, stores, walk
-from numbagraph.capture.syntax.source import OPERATORS, PREFIX, refusal
+from numbagraph.capture.syntax.source import OPERATORS, refusal
+from numbagraph.ir.sources import PREFIX
 
 
 def shared_names(definition: ast.FunctionDef) -> set[str]:

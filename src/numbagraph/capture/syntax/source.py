@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from numbagraph.ir.values import Source
+from numbagraph.ir.sources import Source
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.retrace import Unconvertible
 from numbagraph.tracing.trace import CaptureError
@@ -18,9 +18,6 @@ from numbagraph.tracing.user_code import OWN
 
 OPERATORS = "__numbagraph__"
 """The name of the operators' module in converted code."""
-
-PREFIX = "_numbagraph_"
-"""The prefix of variables and functions that only converted code has."""
 
 _files: dict[str, list[File]] = {}
 """Files by name: as a file is now, and as it was before, since functions outlive a reload of their module."""

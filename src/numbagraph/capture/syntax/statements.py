@@ -26,9 +26,10 @@ from numbagraph.capture.syntax.names import (
     walk,
 )
 from numbagraph.capture.syntax.nonlocals import Shared, with_cells
-from numbagraph.capture.syntax.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
+from numbagraph.capture.syntax.source import OPERATORS, Definition, arguments, function_of, refusal
 from numbagraph.capture.syntax.try_statements import ERROR, divided, is_bare
 from numbagraph.capture.syntax.walrus import reads
+from numbagraph.ir.sources import PREFIX
 
 _REFUSED = {
     ast.Yield: "yield",

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numbagraph.capture.syntax.names import SCOPES, Liveness, changed, loads, walk
-from numbagraph.capture.syntax.source import PREFIX
+from numbagraph.ir.sources import PREFIX
 
 Block = list[ast.stmt]
 ERROR = f"{PREFIX}error"

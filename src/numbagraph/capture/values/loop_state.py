@@ -9,11 +9,12 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
-from numbagraph.capture.syntax.source import PREFIX, CaptureError
+from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, exposed
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.sources import PREFIX
 from numbagraph.ir.types import BOOL, WEAK_TYPES
 from numbagraph.ir.values import ArrayType, Constant, Value
 from numbagraph.ops.shape import broadcast_value
