@@ -128,8 +128,6 @@ else:  # to a checker it would say that there is every name
                 found = getattr(import_module(f"{__name__}.api.{module}"), name)
                 return globals().setdefault(name, found)
         with importing:
-            import difflib  # noqa: PLC0415  for typing errors alone
+            from numbagraph.tracing.near_names import near_name  # noqa: PLC0415  for typing errors alone
 
-        near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.7) if not name.startswith("_") else []
-        advice = f": did you mean {near[0]!r}?" if near else ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near_name(name, __all__, 0.7)}")

@@ -222,7 +222,7 @@ def test_jvp():
 def test_tangents_must_fit():
     with pytest.raises(ValueError, match="shape"):
         jvp(np.sin, (X,), (np.ones(4),))
-    with pytest.raises(TypeError, match="structure"):
+    with pytest.raises(TypeError, match=r"like primals, a tuple of one array or number, not a tuple of 2 arrays"):
         jvp(np.sin, (X,), (X, X))
     with pytest.raises(ValueError, match="shape"):
         vjp(np.sin, X)[1](np.ones((3, 1)))
@@ -376,5 +376,5 @@ def test_an_integer_of_python_takes_the_other_s_dtype():
 
 
 def test_a_bool_has_no_derivative():
-    with pytest.raises(TraceError, match="not weak bool"):
+    with pytest.raises(TraceError, match="not Python bool"):
         grad(lambda x: x * 1.0)(True)

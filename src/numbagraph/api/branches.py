@@ -19,6 +19,7 @@ from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import INT64, WEAK_TYPES
 from numbagraph.ir.values import Value, at_source
+from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.effect_tokens import branches_in_order
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.regions import TRUE, Body, require_to_run, trace_region
@@ -248,7 +249,10 @@ def alike(bodies: Sequence[Body], names: Sequence[str]) -> list[Fit]:
     fits = []
     for body, name in zip(bodies, names, strict=True):
         if body.spec != first.spec:
-            raise TraceError(f"{name} gives {body.spec}, and {title} gives {first.spec}\n  at {user_source()}")
+            raise TraceError(
+                f"{name} gives {structure_of(body.spec)}, and {title} gives {structure_of(first.spec)}: let both give "
+                f"the same structure\n  at {user_source()}"
+            )
     for values in zip(*(body.outputs for body in bodies), strict=True):
         for value, name in zip(values, names, strict=True):
             text = f"{name} gives {value.type}, and {title} gives {values[0].type}\n  at {user_source()}"

@@ -21,6 +21,7 @@ from numbagraph.ops.callback import METHODS, Call, Callback, Kind, callback_of
 from numbagraph.ops.control.operands import strong
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
+from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.errors import TraceError, name_and_place
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
@@ -58,7 +59,8 @@ class OnLeaves(Struct, eq=False):
         return leaves_like(self.results, returned, self._mismatch)
 
     def _mismatch(self, found: optree.PyTreeSpec) -> TypeError:
-        return TypeError(f"{self.described} must return a tree like result_types, {self.results}, not {found}")
+        expected = structure_of(self.results)
+        return TypeError(f"{self.described} must return what result_types says, {expected}, not {structure_of(found)}")
 
     @property
     def identity(self) -> Any:

@@ -27,6 +27,7 @@ from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.pickling import Pickled
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
+from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.effect_tokens import left_out
 from numbagraph.tracing.trace import apart, as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
@@ -46,7 +47,7 @@ def values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) ->
     """Return the leaves of a tree that must have the structure of another one; the order of dicts does not matter."""
 
     def mismatch(found: optree.PyTreeSpec) -> TypeError:
-        return TypeError(f"{what} must have the structure of {like}: {expected}, not {found}")
+        return TypeError(f"{what} must be like {like}, {structure_of(expected)}, not {structure_of(found)}")
 
     return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, mismatch)]
 
@@ -349,7 +350,7 @@ def cotangent_leaves(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value 
     try:
         leaves = argument.flatten_up_to(cotangent)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"a cotangent must have the structure of its argument, {argument}: {error}") from None
+        raise TypeError(f"a cotangent must be like its argument, {structure_of(argument)}: {error}") from None
     return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
 
 
@@ -408,7 +409,7 @@ class custom_vjp(Public, Generic[P, R]):
         rule = () if pickled.function is None else (self.forward, self.backward)
         return _rebuild, (pickled, *rule)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if current_trace() is None:
             return self._eager(*args, **kwargs)
         return self._traced(inspect.signature(self.function).bind(*args, **kwargs).args if kwargs else args)

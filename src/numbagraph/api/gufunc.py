@@ -164,7 +164,7 @@ class GUFunc(Public):
 
     # ---- calls ----
 
-    def __call__(self, *operands: Any, **options: Unpack[UfuncOptions]) -> Any:
+    def __call__(self, /, *operands: Any, **options: Unpack[UfuncOptions]) -> Any:
         if not options:
             try:
                 for call in self._plain._flat_calls:  # which take nothing but NumPy's own arrays

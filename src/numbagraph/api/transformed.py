@@ -57,7 +57,7 @@ class Transformed(Public, Generic[P, R]):
         functools.update_wrapper(self, plain(of), updated=())
         self._compiled: GraphFunction[P, R] | None = None
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if active.trace is not None:
             return self.function(*args, **kwargs)
         compiled: Any = self._compiled or self.compiled

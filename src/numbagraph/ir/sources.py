@@ -37,7 +37,7 @@ class Source:
         body: str | None = None
         for code, position in self.frames:
             place = body or line_text(code.co_filename, lines_of(code, position)[0])
-            body = place if code.co_name.startswith(PREFIX) else None  # the body of a loop: its function follows
+            body = place if is_body(code) else None  # its function follows
             if body is None:
                 found.append([place, code.co_name])
         return [f"{place}, in {name}" for place, name in reversed(found)]
@@ -82,6 +82,11 @@ class Source:
         lines = [linecache.getline(self.file, each).rstrip() for each in numbers]
         indented = min((len(each) - len(each.lstrip()) for each in lines if each), default=0)
         return [each[indented:] for each in lines if each]
+
+
+def is_body(code: CodeType) -> bool:
+    """Whether code is the body of a loop or a branch, which converted code has as a function of its own."""
+    return code.co_qualname.rpartition(".")[2].startswith(PREFIX)
 
 
 def lines_of(code: CodeType, position: int) -> tuple[int, int]:

@@ -65,6 +65,8 @@ class ArrayType:
         return ArrayType(self.dtype, shape)
 
     def __str__(self) -> str:
+        if self.weak and not self.shape:
+            return f"Python {type(self.dtype.type().item()).__name__}"
         extents = ", ".join(str(extent) for extent in self.shape)
         return f"{'weak ' if self.weak else ''}{self.dtype}[{extents}]"
 

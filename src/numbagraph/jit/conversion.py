@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from numbagraph.ir.later import Later
-from numbagraph.tracing.errors import TraceError, user_source
+from numbagraph.ir.sources import Source
+from numbagraph.tracing.errors import TraceError
+from numbagraph.tracing.internal_errors import file_of, frames_of, line_of
 from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
 from numbagraph.tracing.static_lengths import Known, Place, places_of
 from numbagraph.tracing.static_values import needs_counts, numbers_given
 from numbagraph.tracing.trace import active
+from numbagraph.tracing.user_code import library_of
 
 if TYPE_CHECKING:
     from numbagraph.capture import operators
@@ -38,6 +41,12 @@ def is_from_library(error: Exception) -> bool:
             return True
         place = place.tb_next
     return False
+
+
+def last_call(error: RecursionError) -> tuple[str, Source | None]:
+    """The function of the user's in which a recursion without end has stopped, and its line."""
+    *_, place = (each for each in frames_of(error.__traceback__) if library_of(file_of(each)) is None)
+    return place.tb_frame.f_code.co_name, line_of(place)
 
 
 class Conversion:
@@ -136,12 +145,22 @@ class Conversion:
             found = make(False)
         except LengthsNeeded:
             raise
+        except RecursionError as error:
+            name, place = last_call(error)
+            raise RecursionError(
+                f"{error}: {name} has called itself so often while it was traced. Write a loop, or a case in which it "
+                f"does not call itself\n  at {place}"
+            ) from None
         except Exception as error:
             compiled_by_numba = type(error).__module__.startswith("numba.")
             if active.refusals == refusals and not compiled_by_numba and not is_from_library(error):
                 raise
-            return self._converted(make, error)
-        return found if active.refusals == refusals else self._converted(make, active.refusal)
+            refused = error
+        else:
+            if active.refusals == refusals:
+                return found
+            refused = active.refusal
+        return self._converted(make, refused)
 
     def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
         """Return the result of ``make`` for the converted function. Raise a refusal that the function has caught
@@ -153,9 +172,11 @@ class Conversion:
             if refused is None:
                 raise
             raise WithoutSource(refused, reason) from None
-        except RecursionError:
+        except RecursionError as error:
+            name, place = last_call(error)
             raise TraceError(
-                f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"
+                f"{name} calls itself as often as traced values say, so that its trace has no end: write a loop, or "
+                f"name the argument that ends it in static_argnames, if it is a number or a text\n  at {place}"
             ) from None
         except Exception:
             if active.refusals != refusals and isinstance(active.refusal, LengthsNeeded):  # a library has caught it

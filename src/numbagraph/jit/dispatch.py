@@ -41,7 +41,7 @@ class NativeCallable:
     def _explain_memory(self, error: MemoryError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise an error that says which array of a call there was no memory for, if that is known."""
 
-    def _call(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
             if not blocks.count and "out" not in kwargs:  # such a block may want another version than the usual
                 given = in_order(self._positional, args, kwargs) if kwargs else args
@@ -55,7 +55,7 @@ class NativeCallable:
             self._explain(error, args, kwargs)
             raise
 
-    def _refused(self, *args: Any, **kwargs: Any) -> Any:
+    def _refused(self, /, *args: Any, **kwargs: Any) -> Any:
         """Handle a call that no version took."""
         try:
             return self._handle(args, kwargs)
@@ -69,7 +69,7 @@ class NativeCallable:
         else:
             shorten(error, args, self._described)
 
-    def _raise(self, error: BaseException, *args: Any) -> None:
+    def _raise(self, error: BaseException, /, *args: Any) -> None:
         """Raise an exception that native code met in a call."""
         try:
             raise error

@@ -88,12 +88,12 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
         @overload
-        def __call__(self, *args: Any, ctx: SharedContext, **kwargs: Any) -> R: ...
+        def __call__(self, /, *args: Any, ctx: SharedContext, **kwargs: Any) -> R: ...
         @overload
-        def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, /, *args: Any, out: Any, **kwargs: Any) -> R: ...
+        def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
@@ -149,7 +149,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return njit.type_of(self)
 
     @for_users
-    def warmup(self, *args: Any, **kwargs: Any) -> None:
+    def warmup(self, /, *args: Any, **kwargs: Any) -> None:
         """Compile for some arguments without running.
 
         Parameters
@@ -184,7 +184,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return CacheInfo.of(self.versions.all())
 
     @for_users
-    def graph(self, *args: Any, **kwargs: Any) -> Graph:
+    def graph(self, /, *args: Any, **kwargs: Any) -> Graph:
         """The graph that is traced for some arguments.
 
         Parameters
@@ -208,7 +208,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return self._introspection.program(args, kwargs)[0].graph
 
     @for_users
-    def result_dtypes(self, *args: Any, **kwargs: Any) -> list[Any]:
+    def result_dtypes(self, /, *args: Any, **kwargs: Any) -> list[Any]:
         """The dtypes of the result for some arguments.
 
         Parameters
@@ -230,7 +230,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return self._introspection.result_dtypes(args, kwargs)
 
     @for_users
-    def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
+    def stages(self, /, *args: Any, **kwargs: Any) -> dict[str, Graph]:
         """The graph after each pass.
 
         Parameters
@@ -253,7 +253,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return self._introspection.stages(args, kwargs)
 
     @for_users
-    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+    def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
         """Return a report on the compilation for some arguments: rules, loop nests, memory.
 
         Parameters
@@ -285,7 +285,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return self._introspection.explanation(args, kwargs)
 
     @for_users
-    def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
+    def llvm(self, /, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
         """The LLVM of the version for some arguments.
 
         Parameters
@@ -311,7 +311,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return "\n".join(each.llvm(optimised=optimised) for each, _ in self._introspection.programs(args, kwargs))
 
     @for_users
-    def asm(self, *args: Any, **kwargs: Any) -> str:
+    def asm(self, /, *args: Any, **kwargs: Any) -> str:
         """The machine code of the version for some arguments.
 
         Parameters
@@ -333,7 +333,7 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
         return "\n".join(each.assembly() for each, _ in self._introspection.programs(args, kwargs))
 
     @for_users
-    def address(self, *args: Any, **kwargs: Any) -> int:
+    def address(self, /, *args: Any, **kwargs: Any) -> int:
         """The address of the function for callers from C.
 
         Parameters

@@ -15,6 +15,7 @@ from numbagraph.jit.version import Outputs, Traced
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
+from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.tracer import Tracer
 
 Writer = Callable[..., Any]
@@ -38,7 +39,10 @@ class Targets:
         """Raise where results cannot be written into these arrays, as far as that is known before the call."""
 
         def mismatch(found: optree.PyTreeSpec) -> ValueError:
-            return ValueError(f"{self.name} is {found}, and must be like the result: {outputs.spec}")
+            return ValueError(
+                f"{self.name} is {structure_of(found)}, and the result is {structure_of(outputs.spec)}: pass arrays in "
+                "that structure"
+            )
 
         self.leaves, self.spec = leaves_like(outputs.spec, self.tree, mismatch), outputs.spec
         for leaf, slot in zip(self.leaves, outputs.slots, strict=True):

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.forking import import_module, importing
+from numbagraph.forking import import_module
 from numbagraph.ir.op import load, numpy_function, registry, ufunc_of
 from numbagraph.ir.values import Op, Unsupported
+from numbagraph.tracing.near_names import near_name
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import apply
@@ -24,7 +25,7 @@ class Function:
         self.__name__ = self.__qualname__ = name
         self.__module__ = module
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:
             return (numpy_function(self.op) or self.op.reference)(*args, **kwargs)
         if len(args) > 1 and (ufunc := ufunc_of(self.op)) is not None and len(args) > ufunc.nin:
@@ -166,8 +167,4 @@ class Namespace:
     def _advice(self, name: str) -> str:
         if name.startswith("_"):
             return ""
-        with importing:
-            import difflib  # noqa: PLC0415  for typing errors alone
-
-        near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.75)
-        return f": did you mean {near[0]!r}?" if near else f"; dir({self.module}) lists those that there are"
+        return near_name(name, self.names(), 0.75) or f"; dir({self.module}) lists those that there are"

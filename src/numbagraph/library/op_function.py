@@ -19,7 +19,7 @@ class OpFunction(GraphFunction):
         super().__init__(public_function(name, "numbagraph.intrinsics"))
         self.definition.signature = inspect.signature(lambda *args, **kwargs: None)  # the op itself says what fits
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:

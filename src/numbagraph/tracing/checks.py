@@ -17,7 +17,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Constant, Value, at_source, constant
 from numbagraph.runtime.arguments import flatten
-from numbagraph.tracing.errors import user_source
+from numbagraph.tracing.errors import is_located, user_source
 from numbagraph.tracing.trace import active, current_trace
 from numbagraph.tracing.tracer import Tracer, to_value
 
@@ -189,6 +189,8 @@ class Deferred(Struct):
         error = self.failure(*args, **named)
         if isinstance(error, CheckError):
             return CheckError(f"{error}\n  {text_of(self.source)}")
+        if is_located(error):  # the trace has met it, in a branch
+            error.args = (str(error).partition("\n  at ")[0],)
         error.add_note(f"  {text_of(self.source)}")
         return error
 

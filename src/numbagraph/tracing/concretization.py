@@ -9,22 +9,16 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.later import Later
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 from numbagraph.tracing.errors import TraceError, UnknownValueError, called_library, calling_source, unread_caller
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.user_code import OWN, library_of
-
-if TYPE_CHECKING:
-    import difflib
-else:  # errors alone need it
-    difflib = Later("difflib")
 
 CONTROL = (
     "Its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
@@ -67,14 +61,6 @@ OF_MEMORY = {
     "getfield": "x.real and x.imag are the parts of complex numbers; pass fields of a structured array one by one",
 }
 """Advice for the attributes of arrays that are about memory."""
-
-
-def near_name(name: str) -> str:
-    """Return a question for the end of an error about an attribute that arrays do not have, if one has a like name."""
-    if name.startswith("_"):
-        return ""
-    near = difflib.get_close_matches(name, [each for each in dir(np.ndarray) if not each.startswith("_")], 1)
-    return f": did you mean {near[0]!r}?" if near else ""
 
 
 def for_numpy_arrays(name: str) -> str:

@@ -162,6 +162,8 @@ def located(
     if "\n  in " in text:
         return error
     name = getattr(function, "name", getattr(function, "__name__", str(function)))
+    if text.startswith(("got an unexpected keyword", "missing a required argument", "too many positional")):
+        text = f"{name}() {text}"
     types = ", ".join(str(each.type) for each in operands)
     message = f"{text}\n  in {name}({types})\n  at {source}"
     special = (np.linalg.LinAlgError, np.exceptions.AxisError, shapes.ShapeError, NotImplementedError)

@@ -25,6 +25,22 @@ else:  # few functions write by them
     writing_functions = Later("numbagraph.ops.indexing.writing_functions")
 
 
+_UFUNCS = {
+    "and": "bitwise_and",
+    "floordiv": "floor_divide",
+    "lshift": "left_shift",
+    "mod": "remainder",
+    "mul": "multiply",
+    "or": "bitwise_or",
+    "pow": "power",
+    "rshift": "right_shift",
+    "sub": "subtract",
+    "truediv": "divide",
+    "xor": "bitwise_xor",
+}
+"""NumPy's names of Python's operators."""
+
+
 class Named:
     """A function with its name in errors, and the function of NumPy's that it stands for."""
 
@@ -44,6 +60,16 @@ def not_traced(text: str) -> TraceError:
         "it would become (y = y + x)"
     )
     return refused(TraceError(f"{text}: {advice}\n  at {user_source()}"))
+
+
+def no_cast(function: Callable[..., Any], dtype: np.dtype, own: np.dtype) -> str:
+    """NumPy's text of the error of ``x += y`` whose sum does not fit into ``x``, with what to write instead."""
+    name = getattr(function, "name", None) or function.__name__
+    name = _UFUNCS.get(name, name)
+    return (
+        f"Cannot cast ufunc {name!r} output from {dtype!r} to {own!r} with casting rule 'same_kind': write "
+        f"x = np.{name}(x, y), which is a new array, or begin with x.astype({dtype.type.__name__!r})"
+    )
 
 
 @lru_cache(1024)

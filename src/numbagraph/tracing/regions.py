@@ -19,6 +19,7 @@ from numbagraph.ops.control.operands import may_fail
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.effect_tokens import without_order
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.trace import current_trace, entries_kept, region
@@ -139,8 +140,8 @@ def require_to_run(result: Value) -> None:
 def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, what: str) -> None:
     if expected != found:
         raise TraceError(
-            f"{what} must give carried values of the structure that it takes, {expected}, not {found}"
-            f"\n  at {user_source()}"
+            f"{what} must give carried values of the structure that it takes, {structure_of(expected)}, not "
+            f"{structure_of(found)}\n  at {user_source()}"
         )
 
 

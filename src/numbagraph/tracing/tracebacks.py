@@ -13,7 +13,9 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from numbagraph.ir.internal import InternalError
+from numbagraph.ir.sources import is_body
 from numbagraph.tracing.internal_errors import fault_of
+from numbagraph.tracing.near_names import ask_for_near_name
 from numbagraph.tracing.user_code import HARMLESS, OWN, library_of
 
 OF_LISTS = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
@@ -36,6 +38,9 @@ def shorten(error: BaseException, arguments: Iterable[Any] = (), described: str 
     fault = fault_of(error, described)
     if fault is not None:
         raise fault from error
+    if isinstance(error, (TypeError, AttributeError)) and str(error).startswith("'Tracer' object"):
+        error.args = (str(error).replace("'Tracer'", "'numpy.ndarray'", 1),)
+    ask_for_near_name(error)
     if isinstance(error, TypeError) and "'list'" in str(error) and any(type(each) is list for each in arguments):
         _note(error, OF_LISTS)
     if (
@@ -90,6 +95,8 @@ def _shorten(error: BaseException, seen: set[int]) -> None:
 def _is_internal(error: BaseException) -> bool:
     """Whether an error arose in numbagraph: the error that users see says it in their terms."""
     found = _libraries(error.__traceback__)
+    while len(found) > 1 and found[-1] == "Python":  # on behalf of the one before
+        found.pop()
     rest = [each for each in found if each not in HARMLESS or each == OWN]
     return bool(found) and found[-1] in HARMLESS and rest[-1:] == [OWN]
 
@@ -117,5 +124,7 @@ def _of_users(traceback: TracebackType | None) -> TracebackType | None:
         traceback = traceback.tb_next
     found: TracebackType | None = None
     for each in reversed(kept):
+        if found is not None and is_body(found.tb_frame.f_code):
+            continue  # the statement whose body follows
         found = TracebackType(found, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return found

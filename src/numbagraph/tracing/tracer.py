@@ -17,11 +17,12 @@ from numbagraph.ir.values import Node, Value, at_source, new_memory
 from numbagraph.ops.indexing import subscripts, view_assignment
 from numbagraph.ops.shape import size_of
 from numbagraph.tracing import in_place, memory_layout
-from numbagraph.tracing.concretization import Unknown, near_name
+from numbagraph.tracing.concretization import Unknown
 from numbagraph.tracing.errors import OnlyTraced, TraceError, located, user_source
 from numbagraph.tracing.in_place import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
 from numbagraph.tracing.index_keys import assigned_key, with_known_masks
 from numbagraph.tracing.metadata import QUERIES
+from numbagraph.tracing.near_names import near_name
 from numbagraph.tracing.operators import has_operators, install_operators
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
@@ -343,7 +344,7 @@ class Tracer(Unknown):
             shapes.require_same(extent, own, text)
         if result.dtype != self.dtype:
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-                raise self._refuse(f"cannot cast {result.dtype} to {self.dtype} in an in-place operation")
+                raise self._refuse(in_place.no_cast(function, result.dtype, self.dtype))
             result = apply(registry["cast"], result, self.dtype)
         return result.value if result.ndim else registry["asarray"](result.value)
 
@@ -415,7 +416,8 @@ class Tracer(Unknown):
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
         if not hasattr(np.ndarray, name) or name not in registry:
-            raise AttributeError(f"a traced array has no attribute {name!r}{near_name(name)}{self._of_memory(name)}")
+            more = near_name(name, dir(np.ndarray)) + self._of_memory(name)
+            raise AttributeError(f"a traced array has no attribute {name!r}{more}")
         function = getattr(np, name, None)
         return lambda *args, **kwargs: apply(
             registry[name], *in_place.out_by_name(function, (self, *args), kwargs), **kwargs

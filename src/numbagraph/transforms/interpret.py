@@ -266,7 +266,7 @@ class Evaluation:
             found = self.run(guard.arguments)
         error = guard.failure(*map(boxed, guard.arguments, found))
         if not guard.ordered and guard.source is not None:
-            error.args = (f"{error}\n  {guard.source.text}",)
+            error.args = (with_place(str(error), guard.source),)
         return error
 
 
@@ -318,7 +318,8 @@ def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
 
 
 def operation_of(node: Node, operands: Sequence[Any]) -> str:
-    return f"in {node.op.name}({', '.join(map(describe, operands))})"
+    """The operation with its operands, if users know it by its name."""
+    return f"in {node.op.name}({', '.join(map(describe, operands))})" if node.op.implements else ""
 
 
 class saying:
@@ -346,7 +347,7 @@ def extended(error: Exception, text: str, source: Source | None = None) -> Excep
     itself has arguments of the user's: it is returned as it is, with a note."""
     if source is not None:
         said = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        text = f"{text}\n  {source.text_behind(said)}"
+        text = "\n  ".join(each for each in (text, source.text_behind(said)) if each)
     if getattr(error, "__notes__", ()):
         error.add_note(f"  {text}")
         return error
@@ -415,7 +416,12 @@ def requirement(subject: str, source: Source | None, environment: Environment) -
     count = 1
     while count:
         subject, count = _ARITHMETIC.subn(computed, subject)
-    return subject if source is None else f"{subject}\n  {source.text}"
+    return with_place(subject, source)
+
+
+def with_place(text: str, source: Source | None) -> str:
+    """Return the text of an error with the place of a guard. An error that the trace has met in a branch has one."""
+    return text if source is None else "\n  ".join([text.partition("\n  at ")[0], source.text])
 
 
 def computed(match: re.Match[str]) -> str:

@@ -51,6 +51,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import OnlyTraced
+from numbagraph.tracing.in_place import not_traced
 from numbagraph.tracing.operators import counts
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import converted, current_trace
@@ -217,6 +218,8 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
         return
+    if type(holder) is np.ndarray and holder.dtype != object and (is_traced(value) or has_traced(key)):
+        raise not_traced("a traced value is assigned to an element of an array that is not traced")
     holder[key] = required(value) if isinstance(holder, Tracer) else value
 
 

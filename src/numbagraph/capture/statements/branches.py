@@ -38,6 +38,7 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value, at_source
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.effect_tokens import now, set_order, with_order
 from numbagraph.tracing.regions import TRUE, is_recomputed, require_to_run, with_late_lengths
 from numbagraph.tracing.retrace import UnlikeBranches
@@ -353,4 +354,4 @@ def lasting(one: Any, other: Any) -> Any:
 def described(parts: Parts) -> str:
     if parts.spec.is_leaf():
         return kind_of(parts.leaves[0])
-    return str(parts.spec).replace("PyTreeSpec", "") if parts.leaves else "None or empty"
+    return structure_of(parts.spec)

@@ -98,7 +98,7 @@ class Catching(Catcher):
         take."""
         if node.attrs.get("on_error") == "raise" and self.taken(np.linalg.LinAlgError) is not None:
             raise Unseen(
-                f"`except` cannot take the LinAlgError of {node.op.name}. In place of `try`, write "
+                f"`except` cannot take a LinAlgError of compiled code. In place of `try`, write "
                 f'`with numbagraph.on_linalg_error("nan"):`, and in place of `except`, `if np.isnan(y).any():`'
                 f"\n  at {user_source()}"
             )

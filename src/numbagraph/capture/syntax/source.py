@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from numbagraph.ir.sources import Source
+from numbagraph.ir.sources import Source, is_body
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.retrace import Unconvertible
 from numbagraph.tracing.trace import CaptureError
@@ -104,7 +104,11 @@ def read_anew(filename: str) -> list[File]:
 def changed(code: CodeType) -> TraceError:
     if code.co_filename == "<string>":  # of what `eval` has compiled; since Python 3.13 it is that of `python -c`, too
         return refusal(f"the source of {code.co_name} is not known", code, kind=Unconvertible)
-    return refusal(f"the source of {code.co_name} has changed since it was loaded", code)
+    return refusal(
+        f"the source of {code.co_name} has changed since it was loaded: load it again, by importlib.reload of its "
+        "module or in a new process",
+        code,
+    )
 
 
 def read(lines: tuple[str, ...], filename: str) -> File:
@@ -168,7 +172,17 @@ def compiled(definition: Definition, like: CodeType) -> CodeType:
     code: CodeType = compile(module, like.co_filename, "exec", dont_inherit=True, flags=_future(like))
     for name in ("outer", getattr(definition, "name", "<lambda>")):
         code = next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == name)
-    return code.replace(co_name=like.co_name, co_qualname=like.co_qualname)  # as tracebacks show it
+    return with_bodies_named(code, like.co_name).replace(co_qualname=like.co_qualname)
+
+
+def with_bodies_named(code: CodeType, name: str) -> CodeType:
+    """Return code as tracebacks show it: with its name, that of the function, for the bodies of its loops and branches,
+    too."""
+    constants = tuple(
+        with_bodies_named(each, name if is_body(each) else each.co_name) if isinstance(each, CodeType) else each
+        for each in code.co_consts
+    )
+    return code.replace(co_name=name, co_consts=constants)
 
 
 def placed(definition: Definition) -> list[ast.stmt]:

@@ -24,6 +24,7 @@ from numbagraph.capture.values.list_aliases import (
     outdate_aliases,
     paired,
     parts_of,
+    shared_names,
     sharing,
     stand_in,
 )
@@ -279,8 +280,8 @@ def require_own(holder: Any) -> None:
         )
     if trace is not None and any(id(each) in trace.bound for each in originals_of(holder)):
         raise CaptureError(
-            f"cannot change a {type(holder).__name__} that two variables may share: a loop or a branch on traced "
-            f"values has bound one of them. Copy it first: y = [*x]\n  at {user_source()}"
+            f"cannot change a {type(holder).__name__} that two variables may share{shared_names(holder)}: a loop or a "
+            f"branch on traced values has bound one of them. Copy it first: y = [*x]\n  at {user_source()}"
         )
     outdate_aliases(holder)
 

@@ -14,6 +14,7 @@ from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.capture.syntax.generator_functions import Lazy, Once
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import Outgrown
+from numbagraph.capture.values.list_aliases import shared_names
 from numbagraph.capture.values.loop_state import is_number
 from numbagraph.capture.values.written_arrays import share
 from numbagraph.ir import shapes
@@ -280,7 +281,8 @@ def require_known(thing: Any) -> None:
         if type(first) is Outgrown and first.kept is None:
             raise CaptureError(
                 f"this {type(thing).__name__} may be out of date: a loop or a branch on traced values has appended to "
-                f"it by another name, or has bound that name anew. Use that name, or copy first: y = [*x]"
+                f"it by another name, or has bound that name anew{shared_names(thing)}. Use that name, or copy first: "
+                "y = [*x]"
                 f"\n  at {user_source()}"
             )
 

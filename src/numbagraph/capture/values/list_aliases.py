@@ -14,6 +14,7 @@ from numbagraph.capture.values.objects import is_object
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.trace import active, current_trace
 from numbagraph.tracing.tracer import user_source
+from numbagraph.tracing.variable_names import listed, names_of
 
 State = Sequence[Any]
 
@@ -209,6 +210,22 @@ def may_be_one(one: Any, other: Any) -> bool:
         first is not second and any(each is second for each in trace.may_alias.get(id(first), (first, []))[1])
         for first, second in pairs
     )
+
+
+def shared_names(holder: Any) -> str:
+    """Name the variables that may share a list or a dict, for the end of an error, where more than one is known."""
+    trace = current_trace()
+    related = list(trace.may_alias.values()) if trace is not None else []
+    found = originals_of(holder)
+    seen = set(map(id, found))
+    for one in found:  # it grows
+        for each, others in related:
+            group = [each, *others]
+            if any(one is other for other in group):
+                found += [other for other in group if id(other) not in seen]
+                seen.update(map(id, group))
+    names = names_of(found)
+    return f" ({listed(names)})" if len(names) > 1 else ""
 
 
 def outdate_aliases(holder: Any, *, and_copies: bool = True) -> None:

@@ -43,7 +43,7 @@ class OneOf(OnlyTraced):
             )
         object.__setattr__(self, name, value)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         sides = [lambda each=each: converted(each)(*args, **kwargs) for each in (self._yes, self._no)]
         return self._choose(self._test, *sides)
 

@@ -92,6 +92,8 @@ def catching(catcher: Catcher) -> Iterator[None]:
 class Unseen(CaptureError):
     """An error that a handler should take, and cannot."""
 
+    __module__, __qualname__ = CaptureError.__module__, CaptureError.__qualname__
+
 
 class Elsewhere:
     """A placeholder for an error that the program raises, which its handler gets."""
