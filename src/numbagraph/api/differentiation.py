@@ -87,6 +87,8 @@ def require_scalar(outputs: Sequence[Value], what: str) -> None:
         advice = ""
         if len(outputs) == 1 and outputs[0].ndim:
             advice = ": np.sum makes one number of it, and jacrev has the derivatives of each element"
+        elif len(outputs) > 1:
+            advice = ": has_aux=True takes a pair of the scalar and the others, and jacrev has the derivatives of all"
         raise TraceError(
             f"{what} needs a function with one real scalar result, not {types}{advice}\n  at {user_source()}"
         )
@@ -239,7 +241,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     def pullback(cotangent: Any) -> Any:
         given = values_like(output_spec, cotangent, "the cotangent", "the function's value")
-        given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
+        given = [_like(each, output, "a cotangent", "result") for each, output in zip(given, outputs, strict=True)]
         with opaque(points):
             return tree_of(spec, cotangents_of(outputs, given, points))
 
@@ -258,13 +260,14 @@ def _vjp_of_arrays(inner: Function, primals: tuple[Any, ...], has_aux: bool) -> 
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
 
-def _like(value: Value, other: Value) -> Value:
+def _like(value: Value, other: Value, what: str, of: str) -> Value:
     """Convert a tangent or cotangent to the dtype and shape of its primal."""
-    subject = f"{shapes.shape_text(value.shape)} must be {shapes.shape_text(other.shape)}, the shape of its primal"
+    own, wanted_shape = shapes.shape_text(value.shape), shapes.shape_text(other.shape)
+    subject = f"{what} of shape {own} must be {wanted_shape}, the shape of its {of}"
     if value.ndim != other.ndim:
-        raise shapes.ShapeError(f"a tangent of shape {subject}")
+        raise shapes.ShapeError(subject)
     for extent, wanted in zip(value.shape, other.shape, strict=True):
-        shapes.require_same(extent, wanted, f"a tangent of shape {subject}")
+        shapes.require_same(extent, wanted, subject)
     return registry["cast"](value, other.dtype)
 
 
@@ -307,7 +310,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         values, spec = values_of(tuple(primals))
         given = values_like(spec, tuple(tangents), "tangents", "primals")
         with at_points(differentiable(values, "jvp")) as points:
-            given = [_like(each, point) for each, point in zip(given, points, strict=True)]
+            given = [_like(each, point, "a tangent", "primal") for each, point in zip(given, points, strict=True)]
             result = as_traced(inner)(*arguments_of(spec, points))
             value, auxiliary = result if has_aux else (result, None)
             outputs, output_spec = values_of(value)

@@ -195,7 +195,15 @@ class Execution:
         """Run a graph op by op where native code has failed: NumPy raises the error, or native code does not take the
         arguments."""
         raise_kept()
-        return after_failure(traced.graph, inputs, self.definition.described)
+
+        def fails(arrays: Sequence[Any]) -> bool:
+            native, given = traced.native, arrays[: len(arrays) - len(traced.captured)]
+            if native is None or traced.outputs.has_effects or native(*given) is not NotImplemented:
+                return False
+            failures.take()
+            return True
+
+        return after_failure(traced.graph, inputs, self.definition.described, fails)
 
 
 def numbers_of(arguments: Arguments) -> Hashable:

@@ -184,12 +184,15 @@ def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, ca
     values = as_sequence(arrays)
     if not values:
         raise ValueError("need at least one array to stack")
-    if len({value.ndim for value in values}) > 1:
-        raise ValueError("all input arrays must have the same shape")
+    first = shapes.shape_text(values[0].shape)
+    texts = [f"all input arrays must have the same shape, not {first} and {shapes.shape_text(v.shape)}" for v in values]
+    for value, text in zip(values, texts, strict=True):
+        if value.ndim != values[0].ndim:
+            raise ValueError(text)
     axis = shapes.normalise_axis(axis, values[0].ndim + 1)
-    for value in values[1:]:
+    for value, text in zip(values, texts, strict=True):
         for left, right in zip(values[0].shape, value.shape, strict=True):
-            shapes.require_same(left, right, "all input arrays must have the same shape")
+            shapes.require_same(left, right, text)
     return join([expand_dims.bind(value, axes=(axis,)) for value in converted(values, dtype, casting)], axis)
 
 
@@ -369,7 +372,10 @@ def split_evenly(value: Value, axis: int, indices_or_sections: Any) -> list[Valu
         return cut_at(value, axis, indices_or_sections)
     sections = static_count(indices_or_sections)
     size = shapes.floor_divide(value.shape[axis], sections)
-    text = "array split does not result in an equal division"
+    text = (
+        f"array split does not result in an equal division of {value.shape[axis]} elements into {sections} parts: "
+        "np.array_split makes parts of unlike lengths"
+    )
     shapes.require(shapes.compare("equal", shapes.multiply(size, sections), value.shape[axis]), text)
     return [narrow(value, axis, shapes.multiply(size, number), size) for number in range(sections)]
 

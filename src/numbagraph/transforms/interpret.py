@@ -126,18 +126,26 @@ class Regions(threading.local):
 regions = Regions()
 
 
-def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[Any]:
+def after_failure(
+    graph: Graph, arrays: Sequence[Any], described: str, fails: Callable[[Sequence[Any]], bool] = lambda arrays: True
+) -> list[Any]:
     """Run the graph with NumPy after native code failed a check: NumPy's interpreter meets the same fault, and says
     where.
 
     Whether a matrix is singular or a condition holds may be a matter of rounding, and lengths may be too long for BLAS.
-    So where NumPy finds no fault its results count.
+    So where NumPy finds no fault its results count. Another thread may have changed an array, too: ``fails`` says
+    whether native code fails with arrays that none changes.
     """
     check_sizes(graph, arrays)
     with effects.suppressed():
         results = evaluate(graph, arrays)
     opaque = any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order)
     if opaque or any(guard.ordered and guard.condition in graph.late for guard in graph.guards):
+        return results
+    kept = [each.copy() if isinstance(each, np.ndarray) else each for each in arrays]
+    with effects.suppressed():
+        results = evaluate(graph, kept)
+    if not fails(kept):
         return results
     text = f"{described}: compiled code failed a check that the NumPy interpreter passes"
     raise InternalError(f"{text}. {HOW_TO_REPORT}")

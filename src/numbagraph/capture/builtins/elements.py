@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ from numbagraph.capture.values.list_aliases import Hidden, copies_of, is_made_he
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
 from numbagraph.capture.values.objects import is_object
-from numbagraph.capture.values.optional import UNDEFINED, Possibly, present, required
+from numbagraph.capture.values.optional import UNDEFINED, Possibly, is_none, present, required, settled
 from numbagraph.capture.values.places import Place, write
 from numbagraph.capture.values.stacked_list import Stacked, repeated
 from numbagraph.capture.values.strings import ChosenText
@@ -59,7 +60,17 @@ from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_
 
 
 def slice_(start: Any, stop: Any, step: Any) -> slice:
+    if step is None or (type(step) is int and step > 0):
+        return slice(end_of_slice(start, 0), end_of_slice(stop, sys.maxsize), step)
     return slice(start, stop, step)
+
+
+def end_of_slice(thing: Any, default: int) -> Any:
+    """Return an end of a slice; where traced values say whether it is None, a number that means the same."""
+    thing = settled(thing)
+    if not isinstance(thing, Possibly) or thing.absent is not None:
+        return thing
+    return if_expression(is_none(thing), lambda: default, lambda: thing.value)
 
 
 def item(holder: Any, key: Any) -> Any:
