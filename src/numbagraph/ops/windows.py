@@ -42,7 +42,10 @@ def sliding_window_view(
     if len(sizes) != len(axes):
         raise ValueError(f"Must provide window_shape for all dimensions of `x`; got {len(sizes)} and {len(axes)} axes")
     if writeable:
-        raise ValueError("sliding_window_view: a writeable view is not supported in a traced function")
+        raise ValueError(
+            "sliding_window_view with writeable=True is not supported in a traced function, as its windows share "
+            "elements: leave it out to read them, and assign to the array itself (x[i : i + n] = ...)"
+        )
     ndim = value.ndim
     for size, each in zip(sizes, axes, strict=True):
         place, length = shapes.normalise_axis(each, ndim) + ndim, as_extent(size)

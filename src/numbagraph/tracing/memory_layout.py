@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.lengths import matching_groups
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.op import is_elementwise
-from numbagraph.ir.values import Dim, Node, Value
+from numbagraph.ir.values import Dim, Extent, Node, Value
 
 READ_ONLY = "a view that NumPy gives for reading alone"
 OF_ANOTHER = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
@@ -116,7 +117,7 @@ _ORDERS = {"asarray": "K", "ascontiguousarray": "C", "asfortranarray": "F"}
 """The order that functions give arrays if none is named. K keeps that of memory."""
 
 
-def is_view(function: Any, operand: Any, args: Sequence[Any], options: Mapping[str, Any]) -> bool | None:
+def is_view(function: Any, operand: Any, result: Any, args: Sequence[Any], options: Mapping[str, Any]) -> bool | None:
     """Whether a function that may copy gives a view of an operand; None where that is not known."""
     name = function.name
     if name not in _ORDER_PLACES and name not in _ORDERS:
@@ -125,8 +126,15 @@ def is_view(function: Any, operand: Any, args: Sequence[Any], options: Mapping[s
     if name == "reshape":
         if options.get("copy") is not None:
             return None if not options["copy"] else False
-        return True if operand.ndim == 1 or (order == "C" and operand._layout is Layout.C) else None
+        is_c = order == "C" and operand._layout is Layout.C
+        return True if is_c or divides(operand.value.shape, result.shape, order) else None
     return True if order in ("K", "A") and name == "asarray" else is_in_order(operand, order)
+
+
+def divides(source: Sequence[Extent], target: Sequence[Extent], order: str) -> bool:
+    """Whether each dimension of a shape becomes one or more of another, which is a view wherever elements lie."""
+    step = -1 if order == "F" else 1
+    return all(len(before) < 2 for before, _ in matching_groups(source[::step], target[::step]))
 
 
 def order_of(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> str:

@@ -100,7 +100,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     operands = None if view_of is new_memory else view_of(*args, **kwargs)
     is_view: bool | None = True
     if operands is not None and getattr(function, "may_copy", False):
-        is_view = memory_layout.is_view(function, operands, args, kwargs)
+        is_view = memory_layout.is_view(function, operands, result, args, kwargs)
     if operands is None or is_view is False:
         return memory_layout.of_new(to_tracer(result), function, args, kwargs)
 

@@ -162,6 +162,16 @@ def with_placed(base: Value, update: Node, cuts: Mapping[int, Cut], picked: Pick
     return put_at.bind(base, values, *(place for place, _ in found), axis=axes[0] - base.ndim, checked=checked)
 
 
+def through_diagonal(view: Node, base: Value, update: Value) -> Value:
+    places = iota(view.shape[-1])
+    if isinstance(update, Node) and update.op is put_at and is_view_of(update.inputs[0], view, base):
+        _, values, *positions = update.inputs
+        if update.attrs["axis"] == -1:  # these elements alone
+            places = gather.bind(places, *positions, axis=-1, checked=update.attrs["checked"])
+            update = values
+    return put_at.bind(base, update, places, places, axis=-2, checked=(False, False))
+
+
 def with_inner_slices(base: Value, update: Node, cuts: Mapping[int, Cut]) -> Value:
     """Return an array after an assignment to slices of a slice, as one to slices of the array."""
     for piece, inner in taken_apart(update)[1]:
@@ -182,6 +192,7 @@ RULES: dict[str, Rule] = {
     "asarray": lambda view, base, update: update,
     "expand_dims": lambda view, base, update: squeeze.bind(update, axes=view.attrs["axes"]),
     "imag": lambda view, base, update: registry["complex_of"](registry["real"](base), update),
+    "main_diagonal": through_diagonal,
     "pick": through_pick,
     "real": through_real,
     "reshape": through_reshape,
