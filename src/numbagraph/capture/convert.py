@@ -12,7 +12,7 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from numbagraph.capture.syntax.generator_functions import generator
-from numbagraph.capture.syntax.source import OPERATORS, compiled, mangled_definition_of, refusal
+from numbagraph.capture.syntax.source import OPERATORS, compiled, is_converted, mangled_definition_of, refusal
 from numbagraph.capture.syntax.statements import rewritten
 from numbagraph.capture.values.containers import made
 from numbagraph.forking import new_lock
@@ -25,10 +25,6 @@ _lock = new_lock()
 
 WRITTEN = str(Path(__file__).parent / "polyfills")
 COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-def is_converted(function: Any) -> bool:
-    return OPERATORS in getattr(getattr(function, "__code__", None), "co_freevars", ())
 
 
 def code_of(code: CodeType) -> CodeType:

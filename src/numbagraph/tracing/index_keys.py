@@ -7,31 +7,38 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir import shapes
 from numbagraph.ir.shapes import ShapeError
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Constant, Node, Value, toposort
 from numbagraph.ops.indexing.subscripts import KnownMask
 from numbagraph.tracing.errors import TraceError, user_source
-from numbagraph.tracing.trace import refused
+from numbagraph.tracing.trace import current_trace, refused
 
 InputOf = Callable[[np.ndarray], Any]
 """A function that makes an array part of the graph."""
+
+
+def read_key(key: Any, input_of: InputOf) -> Any:
+    """The key of ``x[key]``. A slice whose step is an argument is refused: each step then has a version of its own,
+    whose loops are faster."""
+    for part in key if isinstance(key, tuple) else (key,):
+        if isinstance(part, slice) and isinstance(step := getattr(part.step, "value", None), Value):
+            require_computed_step(step)
+    return with_known_masks(key, input_of)
 
 
 def with_known_masks(key: Any, input_of: InputOf) -> Any:
     """A key with the positions that its masks select, where their elements are known."""
     if isinstance(key, tuple):
         return tuple(with_known_masks(part, input_of) for part in key)
-    if isinstance(key, slice) and isinstance(step := getattr(key.step, "value", None), Value):
-        require_known_step(step)
     mask = known_mask(key)
     return key if mask is None else KnownMask(mask.shape, tuple(map(input_of, mask.nonzero())))
 
 
-def require_known_step(step: Value) -> None:
-    """Raise for a slice whose step is traced. A function is then traced in its converted form, which can assign to
-    one."""
-    if not isinstance(shapes.resolve(step), int):
+def require_computed_step(step: Value) -> None:
+    """Raise for the step of a slice that follows from arguments alone that are Python's numbers."""
+    trace = current_trace()
+    sources = [each for each in toposort([step]) if not isinstance(each, (Node, Constant))]
+    if trace is not None and sources and all(each.type.weak and each in trace.inputs for each in sources):
         raise refused(
             TraceError(
                 f"the step of a slice that is read must be known when the function is traced: name it in "

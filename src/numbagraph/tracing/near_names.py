@@ -6,6 +6,14 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from numbagraph.ir.later import Later
+
+if TYPE_CHECKING:
+    import difflib
+else:  # errors alone need it
+    difflib = Later("difflib")
 
 _KEYWORD = re.compile(r"(?:\w+\.)*(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 _ATTRIBUTE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
@@ -16,8 +24,6 @@ def near_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return a question for the end of an error about a name that does not exist, if one of those known is like it."""
     if name.startswith("_"):
         return ""
-    import difflib  # noqa: PLC0415  it is needed for errors alone
-
     near = difflib.get_close_matches(name, [each for each in known if not each.startswith("_")], 1, cutoff)
     return f": did you mean {near[0]!r}?" if near else ""
 

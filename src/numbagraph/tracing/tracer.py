@@ -20,9 +20,10 @@ from numbagraph.tracing import in_place, memory_layout
 from numbagraph.tracing.concretization import Unknown
 from numbagraph.tracing.errors import OnlyTraced, TraceError, located, user_source
 from numbagraph.tracing.in_place import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
-from numbagraph.tracing.index_keys import assigned_key, with_known_masks
+from numbagraph.tracing.index_keys import assigned_key, read_key
 from numbagraph.tracing.metadata import QUERIES
 from numbagraph.tracing.near_names import near_name
+from numbagraph.tracing.number_methods import method_of
 from numbagraph.tracing.operators import has_operators, install_operators
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
@@ -253,7 +254,7 @@ class Tracer(Unknown):
         return call_function(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Tracer:
-        key = with_known_masks(key, to_value)
+        key = read_key(key, to_value)
         found = apply(subscripts.index, self, key)
         if not self._is_array or not gives_view(key) or not (found.ndim or subscripts.has_ellipsis(key)):
             return found
@@ -415,6 +416,8 @@ class Tracer(Unknown):
 
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
+        if (method := method_of(self, name)) is not None:
+            return lambda: apply(method, self)
         if not hasattr(np.ndarray, name) or name not in registry:
             more = near_name(name, dir(np.ndarray)) + self._of_memory(name)
             raise AttributeError(f"a traced array has no attribute {name!r}{more}")

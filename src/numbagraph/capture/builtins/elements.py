@@ -17,7 +17,6 @@ from numbagraph.capture.builtins.numbers import as_bool, is_traced
 from numbagraph.capture.builtins.replacements import as_numpy_array
 from numbagraph.capture.builtins.special_methods import attribute as read_attribute
 from numbagraph.capture.builtins.special_methods import operated, special
-from numbagraph.capture.builtins.strided_slices import with_positions
 from numbagraph.capture.statements.control_flow import for_, if_expression
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import resolved
@@ -44,12 +43,15 @@ from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, is_none, present, required, settled
+from numbagraph.capture.values.picked_arrays import Picked
 from numbagraph.capture.values.places import Place, write
 from numbagraph.capture.values.stacked_list import Stacked, repeated
 from numbagraph.capture.values.strings import ChosenText
 from numbagraph.capture.values.traced_keys import KINDS
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ops.indexing.strided_slices import has_strided
+from numbagraph.ops.indexing.subscripts import index
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.in_place import not_traced
@@ -205,7 +207,6 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
     if (method := special(holder, "__setitem__")) is not None:
         method(key, value)
         return
-    key = with_positions(holder, key)
     if isinstance(holder, Tracer):
         key = with_arrays_of(key)
     if isinstance(holder, Hidden):
@@ -327,16 +328,20 @@ def is_repetition(left: Any, right: Any) -> bool:
 
 def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
     """The target of ``holder[key] += value``, with its element before the value is computed, which may change it."""
-    key = with_positions(required(holder), required(key))
+    holder, key = required(holder), required(key)
     if isinstance(holder, Tracer):
         key = with_arrays_of(key)
+        if has_strided(to_value(key)):
+            return holder, key, apply(index, holder, key)
     return holder, key, required(holder_at(holder, key) if isinstance(holder, Stacked) else item(holder, key))
 
 
 def augment_item(name: str, place: tuple[Any, Any, Any], value: Any) -> None:
     holder, key, before = place
     after = augmented(name, before, required(value))
-    is_view = isinstance(before, Tracer) and (before is holder or before._parent is not None)
+    is_view = isinstance(before, Tracer) and (
+        before is holder or before._parent is not None or isinstance(before, Picked)
+    )
     if after is not before or not is_view:  # a view has changed what it is a view of
         set_item(holder, key, after)
 

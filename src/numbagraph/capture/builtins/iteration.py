@@ -13,19 +13,25 @@ import numpy as np
 from numbagraph.capture.builtins import comprehensions, sorted_lists
 from numbagraph.capture.builtins.nditer import length_of, visiting
 from numbagraph.capture.builtins.numbers import is_traced
-from numbagraph.capture.builtins.replacements import replacement, traced_range
+from numbagraph.capture.builtins.replacements import replacement, traced_range, zipped
 from numbagraph.capture.builtins.sorted_lists import as_generator, is_lazy, list_of
 from numbagraph.capture.statements.control_flow import for_
-from numbagraph.capture.syntax.generator_functions import Yielding
+from numbagraph.capture.syntax.generator_functions import Once, Yielding
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.containers import in_region, refuse_once
 from numbagraph.capture.values.iterables import Generated, Range, Rows, Zipped, as_iterable
+from numbagraph.capture.values.python_iterators import noted
 from numbagraph.ir import shapes
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.tracer import Tracer, user_source
 
 Function = Callable[..., Any]
 Call = Callable[[Any], Any]
+
+
+def iterator(_: Call) -> Function:
+    """Return the replacement of ``iter``."""
+    return lambda thing, *sentinel: thing if isinstance(thing, Once) else iter(thing, *sentinel)
 
 
 def mapped(call: Call) -> Function:
@@ -37,8 +43,8 @@ def mapped(call: Call) -> Function:
             return iterables[0].mapped(own)
         if len(iterables) == 1 and isinstance(iterables[0], Generated):
             return Generated(list_of(iterables[0]), own, None, False)
-        zipped = Zipped([as_iterable(list_of(each) if isinstance(each, Generated) else each) for each in iterables])
-        return Generated(zipped, lambda parts: own(*parts), None, False)
+        pairs = zipped(*[list_of(each) if isinstance(each, Generated) else each for each in iterables])
+        return Generated(pairs, lambda parts: own(*parts), None, False)
 
     return function
 
@@ -208,6 +214,7 @@ def listed(python: Function) -> Callable[[Call], Function]:
 
 _REPLACED: dict[Any, Callable[[Call], Function]] = {
     sorted: lambda call: functools.partial(sorted_lists.sorted_, call),
+    iter: iterator,
     map: mapped,
     filter: filtered,
     functools.reduce: reduced,
@@ -231,4 +238,7 @@ def consumer(function: Any, call: Call) -> Function | None:
         found = _REPLACED.get(function)
     except TypeError:  # it cannot be hashed
         return None
-    return None if found is None else found(call)
+    if found is None:
+        return None
+    own = found(call)
+    return lambda *args, **kwargs: noted(own(*args, **kwargs))

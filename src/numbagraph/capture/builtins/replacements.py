@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.storing import element_of
 from numbagraph.capture.builtins.complex_mathematics import CMATH
 from numbagraph.capture.builtins.mathematics import MATH
+from numbagraph.capture.builtins.memoised import memoised
 from numbagraph.capture.builtins.numbers import (
     SCALAR_TYPES,
     Function,
@@ -32,10 +34,13 @@ from numbagraph.capture.values.iterables import (
     Reversed,
     Zipped,
     as_iterable,
+    is_apart,
+    one_by_one,
     traced_iterable,
 )
 from numbagraph.capture.values.loop_state import fitted, joined, kind
 from numbagraph.capture.values.optional import Possibly, is_none, is_present
+from numbagraph.capture.values.python_iterators import noted
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -242,19 +247,26 @@ def traced_range(*bounds: Any) -> Any:
 
 
 def enumerated(iterable: Any, start: Any = 0) -> Any:
-    if traced_iterable(iterable) is None and not is_traced(start):
-        return enumerate(iterable, start)
+    if traced_iterable(iterable) is None and (not is_traced(start) or is_apart(iterable)):
+        return noted(enumerate(iterable, start) if not is_traced(start) else numbered(iterable, start))
     return Enumerated(as_iterable(iterable), start)
+
+
+def numbered(iterable: Any, start: Any) -> Any:
+    """Return ``enumerate`` of known things, from a traced number."""
+    return map(lambda number, each: (start + number, each), itertools.count(), iterable)
 
 
 def zipped(*iterables: Any, **options: Any) -> Any:
     if all(traced_iterable(each) is None for each in iterables):
-        return zip(*iterables, **options)  # noqa: B905  strict is the user's
+        return noted(zip(*iterables, **options))  # noqa: B905  strict is the user's
+    if any(map(is_apart, iterables)):
+        return noted(zip(*map(one_by_one, iterables), **options))  # noqa: B905
     return Zipped([as_iterable(each) for each in iterables], **options)
 
 
 def backwards(iterable: Any) -> Any:
-    return reversed(iterable) if traced_iterable(iterable) is None else Reversed(as_iterable(iterable))
+    return noted(reversed(iterable)) if traced_iterable(iterable) is None else Reversed(as_iterable(iterable))
 
 
 # ---- arrays ----
@@ -425,6 +437,8 @@ def replacement(function: Any) -> Function | None:
         return found
     if getattr(function, "__code__", None) is _DISPATCHING:
         return dispatched(function)
+    if (own := memoised(function)) is not None:
+        return own
     holder = getattr(function, "__self__", None)
     if isinstance(holder, Tracer) and getattr(function, "__name__", "") == "item":
         return lambda *position: python_number(holder, *position)

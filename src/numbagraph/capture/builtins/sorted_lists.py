@@ -19,6 +19,7 @@ from numbagraph.capture.values.append_log import resolved
 from numbagraph.capture.values.containers import made
 from numbagraph.capture.values.iterables import Generated, Rows, as_iterable, traced_iterable
 from numbagraph.capture.values.list_buffer import Buffered
+from numbagraph.capture.values.python_iterators import require_here
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.capture.values.written_arrays import in_region as traced_region
 from numbagraph.capture.values.written_arrays import without_effects
@@ -60,6 +61,7 @@ def list_of(iterable: Any) -> Any:
         return Stacked(Rows(iterable).array.copy())
     if traced_iterable(iterable) is not None:
         return of_generated(as_generator(iterable))
+    require_here(iterable)
     return list(iterable)
 
 

@@ -35,6 +35,7 @@ from numbagraph.capture.values.iterables import (
     as_iterable,
     whole_number,
 )
+from numbagraph.capture.values.python_iterators import noted
 from numbagraph.ir.op import registry
 from numbagraph.tracing.tracer import Tracer, user_source
 
@@ -132,7 +133,7 @@ def repeat(_: Call, element: Any, times: Any = None) -> Any:
     if times is None:
         return Repeating(element)
     if not is_traced(times):
-        return itertools.repeat(element, times)
+        return noted(itertools.repeat(element, times))
     return Generated(replacements.traced_range(times), lambda _: element, None, False)
 
 
@@ -237,7 +238,7 @@ def of_library(function: Any, call: Call) -> Function | None:
     def chosen(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(resolved, args))
         if known((*args, *kwargs.values())):
-            return function(*args, **kwargs)
+            return noted(function(*args, **kwargs))
         return own(call, *args, **kwargs)
 
     return chosen

@@ -23,6 +23,7 @@ from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, required, settled, weak_truth
+from numbagraph.capture.values.python_iterators import require_here
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -258,6 +259,7 @@ def for_(
     found = traced_iterable(iterable)
     if found is not None:
         return captured_for(found, names, body, may_end, state, kept)
+    require_here(iterable)
     is_long = isinstance(iterable, (range, np.ndarray)) and len(iterable) > UNROLLED
     if is_long:
         try:

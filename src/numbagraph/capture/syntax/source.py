@@ -164,6 +164,10 @@ def holds(node: ast.Lambda, code: CodeType) -> bool:
     return all(first <= (a, c) and (b, d) <= last for a, c, b, d in own)  # type: ignore[operator]
 
 
+def is_converted(function: Any) -> bool:
+    return OPERATORS in getattr(getattr(function, "__code__", None), "co_freevars", ())
+
+
 def compiled(definition: Definition, like: CodeType) -> CodeType:
     """Compile a definition to code that stands in for another code object: in its file, with its closure."""
     free = [*like.co_freevars, *([] if OPERATORS in like.co_freevars else [OPERATORS])]

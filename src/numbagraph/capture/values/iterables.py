@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,8 @@ from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.append_log import Outgrown
 from numbagraph.capture.values.list_aliases import shared_names
 from numbagraph.capture.values.loop_state import is_number
+from numbagraph.capture.values.picked_arrays import Picked
+from numbagraph.capture.values.python_iterators import require_here
 from numbagraph.capture.values.written_arrays import share
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -121,20 +123,32 @@ class Elements(Rows):
     """A list or a tuple of numbers, or of arrays of one shape."""
 
     def __init__(self, elements: Sequence[Any]) -> None:
-        values = [as_value(to_value(each)) for each in elements]
+        self.values = values = [as_value(to_value(each)) for each in elements]
         super().__init__(np.stack([Tracer(each) for each in values]))  # type: ignore[arg-type]
         self.elements = elements
+        self.are_arrays = all(isinstance(each, Tracer) and each._is_array and each.ndim for each in elements)
         self.are_pythons = all(each.type.weak for each in values)
 
     def at(self, number: Tracer) -> Any:
         found = self.array[number]
         if self.are_pythons:
             return Tracer(registry["cast"].bind(found.value, dtype=found.dtype, weak=True))
+        if self.are_arrays:
+            is_current = all(each.value is value for each, value in zip(self.elements, self.values, strict=True))
+            return Picked.of(self.elements, number, found if is_current else None)
         for each in self.elements:
             share(found, each)
+            if isinstance(each, np.ndarray):
+                found._foreign = found._foreign or "an array of an enclosing scope"
         return found
 
-    __getitem__ = at
+    def __getitem__(self, place: Any) -> Any:
+        if self.are_arrays and isinstance(place, Tracer):
+            number, count = whole_number(place), len(self.elements)
+            inside = registry["logical_and"](registry["greater_equal"](number, -count), registry["less"](number, count))
+            shapes.require(inside, f"list index out of range\n  at {user_source()}", IndexError)
+            return Picked.of(self.elements, place, None)
+        return self.at(place)
 
 
 class Enumerated(Once):
@@ -267,6 +281,8 @@ class Generated(Once):
 
     def __init__(self, iterable: Any, element: Function, test: Function | None, is_nested: bool) -> None:
         is_lazy = isinstance(iterable, range) or traced_iterable(iterable) is not None
+        if not is_lazy:
+            require_here(iterable)
         self.iterable = iterable if is_lazy else list(iterable)
         self.element = element
         self.test = test
@@ -287,6 +303,7 @@ def require_known(thing: Any) -> None:
             )
 
 
+ENDLESS = (Counting, Cycling, Repeating)
 KINDS = (Range, Rows, Enumerated, Zipped, Reversed)
 
 
@@ -303,15 +320,42 @@ def starred(thing: Any) -> Any:
     found = traced_iterable(thing)
     if found is None or (isinstance(thing, Tracer) and not thing.ndim):
         return thing
-    count = shapes.resolve(found.count())
+    count = counted(
+        found, "*x needs the number of elements of x while the function is traced, and that follows from others: use x"
+    )
+    return thing if isinstance(thing, Tracer) else [found.at(Tracer(as_value(number))) for number in range(count)]
+
+
+def counted(iterable: Any, text: str) -> int:
+    """The number of elements of an iterable, which must be known while the function is traced."""
+    count = shapes.resolve(iterable.count())
     if not isinstance(count, int):
-        raise LengthsNeeded(
-            f"*x needs the number of elements of x while the function is traced, and that follows from others: "
-            f"use x itself\n  at {user_source()}",
-            count,
-        )
-    numbers = (Tracer(as_value(number)) for number in range(count))
-    return thing if isinstance(thing, Tracer) else [found.at(number) for number in numbers]
+        raise LengthsNeeded(f"{text}\n  at {user_source()}", count)
+    return count
+
+
+def is_apart(thing: Any) -> bool:
+    """Whether the elements of an iterable are known one by one, and lie in no array: letters, keys, functions, tuples,
+    arrays of several shapes."""
+    if traced_iterable(thing) is not None or isinstance(thing, (range, np.ndarray, Generated, Lazy, *ENDLESS)):
+        return False
+    if not isinstance(thing, (list, tuple)) or not all(is_number(each) for each in thing):
+        return isinstance(thing, Iterable)
+    first, *others = [np.shape(each) for each in thing] or [()]
+    return not all(len(first) == len(each) and all(map(shapes.same, first, each)) for each in others)
+
+
+def one_by_one(thing: Any) -> Any:
+    """Return an iterable whose elements Python takes, for a loop that also takes known things (`is_apart`)."""
+    if isinstance(thing, ENDLESS) or (traced_iterable(thing) is None and not isinstance(thing, Generated)):
+        return thing
+    found = as_iterable(thing)
+    text = (
+        "a loop takes elements of an array together with things that lie in none (letters, keys, functions), and the "
+        "number of these elements is known only at run time: take the things by their number, or slice the array to "
+        "a length that is known"
+    )
+    return (found.at(Tracer(as_value(number))) for number in range(counted(found, text)))
 
 
 def as_iterable(thing: Any) -> Any:

@@ -30,6 +30,7 @@ from numbagraph.ops.indexing.gathering import (
 )
 from numbagraph.ops.indexing.masks import put_selected, require_mask_length, selected
 from numbagraph.ops.indexing.slicing import put_slice, set_slice, take_slice
+from numbagraph.ops.indexing.strided_slices import has_strided, is_strided, positions_of, without_strided
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
 
 INVALID = (
@@ -201,6 +202,10 @@ def index(value: Any, key: Any) -> Value:
         run time are checked when it is. One part may be a boolean mask.
     """
     value, key, _ = with_truths(as_value(value), key)
+    if has_strided(key):
+        for axis, positions in strided(value, key):
+            value = gather_value(value, [positions], axis, checked=False)
+        key = without_strided(key)
     found = with_late_mask(value, key)
     if found is not None:
         value, mask, first = found
@@ -291,6 +296,8 @@ def set_index(value: Any, key: Any, update: Any) -> Value:
     value, key, axes = with_truths(as_value(value), key)
     if axes:
         return squeeze_at(set_index(value, key, update), axes)
+    if has_strided(key):
+        return with_strided(value, key, update)
     found = with_late_mask(value, key)
     if found is not None:
         part, mask, first = found
@@ -298,6 +305,26 @@ def set_index(value: Any, key: Any, update: Any) -> Value:
             return set_index(value, around_mask(key), put_selected(part, mask, written(update, value.dtype), first))
         return put_selected(value, mask, written(update, value.dtype), first)
     return update_index(value, key, update, replace)
+
+
+def strided(value: Value, key: Any) -> list[tuple[int, Value]]:
+    """The dimensions, counted from the right, of which a key takes slices whose step is not known yet, and the
+    positions that these select."""
+    return [
+        (item.axis - value.ndim, positions_of(item.content, value.shape[item.axis]))
+        for item in parse(value, key)
+        if is_strided(item.content)
+    ]
+
+
+def with_strided(value: Value, key: Any, update: Any) -> Value:
+    """Return a copy of ``value`` after an assignment to slices whose step is not known yet."""
+    (axis, positions), *_ = strided(value, key)
+    taken = gather_value(value, [positions], axis, checked=False)
+    parts = key if isinstance(key, tuple) else (key,)
+    first = next(number for number, part in enumerate(parts) if is_strided(part))
+    changed = set_index(taken, (*parts[:first], slice(None), *parts[first + 1 :]), update)
+    return put_at.bind(value, changed, positions, axis=axis, checked=(False,))
 
 
 def add_index(value: Any, key: Any, update: Any) -> Value:
