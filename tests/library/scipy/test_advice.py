@@ -101,7 +101,7 @@ CALLS = {
     "scipy.stats.ttest_ind_from_stats": lambda x: stats.ttest_ind_from_stats(x[0], x[1], 9, x[2], x[3], 9)[0],
     "scipy.stats.multivariate_normal.cdf": lambda x: stats.multivariate_normal.cdf(x[:2], POINTS[0], COV),
     "scipy.interpolate.splrep": lambda x: scipy.interpolate.splrep(np.arange(12.0), x)[1],
-    "scipy.ndimage.label": lambda x: scipy.ndimage.label(x)[0],
+    "scipy.ndimage.find_objects": lambda x: scipy.ndimage.find_objects(np.rint(x).astype(int))[0],
 }
 
 

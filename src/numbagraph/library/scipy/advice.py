@@ -77,10 +77,14 @@ ADVICE: dict[str, dict[str, str]] = {
     },
     "scipy.ndimage": {
         "fourier_gaussian": "multiply the Fourier transform by the Gaussian of np.fft.fftfreq",
-        "center_of_mass": "[np.sum(a * i) / np.sum(a) for i in np.indices(shape)], with the shape in numbers",
-        "label": "call it outside: how many components there are is for the data to decide",
-        "distance_transform_edt": "call it outside: it has no formula",
-        "find_objects": "call it outside: how many there are is for the data to decide",
+        "find_objects": "call it outside: how many there are is for the data to decide; a label's rows and columns are "
+        "r, c = np.nonzero(labels == i), between r.min() and r.max(), c.min() and c.max()",
+        "labeled_comprehension": "[f(x[labels == i]) for i in (1, 2)], with the labels outside",
+        "extrema": "scipy.ndimage.minimum and maximum; np.argmin and np.argmax are the positions",
+        **dict.fromkeys(
+            ("maximum_position", "minimum_position"),
+            "np.unravel_index(np.argmax(np.where(labels == i, x, -np.inf)), x.shape) is one label's",
+        ),
     },
     "scipy.optimize": {
         **{

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from numbagraph.library.scipy.arguments import Function, array, axis_of, differentiated, inexact, known, refuse
-from numbagraph.library.scipy.ndimage import morphology
+from numbagraph.library.scipy.ndimage import distance_transforms, morphology
 from numbagraph.library.scipy.ndimage.axes import dtype_of, of_axes
+from numbagraph.library.scipy.ndimage.components import COMPONENTS
 from numbagraph.library.scipy.ndimage.interpolation import TRANSFORMS
 from numbagraph.library.scipy.ndimage.map_coordinates import map_coordinates
-from numbagraph.library.scipy.ndimage.rank_filters import LABELS, filters, ordered
+from numbagraph.library.scipy.ndimage.measurements import MEASUREMENTS
+from numbagraph.library.scipy.ndimage.rank_filters import filters, ordered
 from numbagraph.tracing.tracer import Tracer
 
 PADDING = {
@@ -450,7 +452,9 @@ FUNCTIONS: dict[str, Function] = {
     "maximum_filter": extreme(np.maximum, "maximum_filter"),
     **filters(extended),
     **morphology.functions(extended),
-    **LABELS,
+    **MEASUREMENTS,
+    **COMPONENTS,
+    **distance_transforms.TRANSFORMS,
     **TRANSFORMS,
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`scipy.ndimage`: order statistics and functions of the neighbours of each element, and sums over labels."""
+"""`scipy.ndimage`: order statistics and functions of the neighbours of each element."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.api.vmap import vmap
-from numbagraph.library.scipy.arguments import Function, array, double, known, lifted, refuse
+from numbagraph.library.scipy.arguments import Function, array, known, refuse
 from numbagraph.library.scipy.ndimage.sorting_network import MOST_EXCHANGED, of_rank
 
 Extend = Callable[..., Any]
@@ -160,43 +160,3 @@ def filters(extended: Extend) -> dict[str, Function]:
         "percentile_filter": ranked("percentile_filter", extended, place_of_percentile),
         "generic_filter": generic(extended),
     }
-
-
-def inside(image: Any, labels: Any) -> Any:
-    """A mask of the elements that have a positive label, for a call without ``index``."""
-    return np.broadcast_to(lifted(array(labels)), image.shape) > 0
-
-
-def matching(image: Any, labels: Any, index: Any) -> Any:
-    """A mask, for each label in ``index``, of the elements that have it."""
-    flat = np.ravel(np.broadcast_to(lifted(array(labels)), image.shape))
-    return np.expand_dims(flat, 0) == np.expand_dims(np.ravel(index), 1)
-
-
-def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """`scipy.ndimage.sum_labels`: with ``index``, one pass for each label in it, and sums in doubles."""
-    image = array(input)
-    if labels is None:
-        return np.sum(image)
-    if index is None:
-        return np.sum(image, where=inside(image, labels))
-    numbers = array(index)
-    if not numbers.ndim:
-        return np.sum(np.ravel(image), where=matching(image, labels, numbers)[0])
-    terms = np.where(matching(image, labels, numbers), np.ravel(image).astype(np.float64), 0.0)
-    return np.sum(terms, 1).reshape(numbers.shape)
-
-
-def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """`scipy.ndimage.mean`."""
-    image = double(input)
-    if labels is None:
-        return np.mean(image)
-    if index is None:
-        return sum_labels(image, labels) / np.sum(inside(image, labels))
-    numbers = array(index)
-    counts = np.sum(matching(image, labels, numbers), 1).reshape(numbers.shape)
-    return sum_labels(image, labels, numbers) / counts
-
-
-LABELS = {"sum_labels": sum_labels, "sum": sum_labels, "mean": mean}
