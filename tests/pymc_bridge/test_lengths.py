@@ -41,9 +41,9 @@ NATIVE = {
     "rest in a vector": x.reshape(pt.minimum(i[:2], 1) * pt.as_tensor([2, -1]), ndim=2),
     "vector of unknown length": x.reshape(pt.concatenate([i[1:2], -pt.ones(1, dtype="int64")]), ndim=2),
     "given to a graph inside": OpFromGraph([x, count], [x[:count] * 2])(x, i.max()),
+    "inside": OpFromGraph([x, i], [x[: i.max()] * 2])(x, i),
 }
 FOREIGN = {
-    "inside": OpFromGraph([x, i], [x[: i.max()] * 2])(x, i),
     "branch": conditional.ifelse(pt.gt(x[0], 0), x[: i.max()].sum(), pt.constant(0.0, dtype="float64")),
 }
 

@@ -11,6 +11,7 @@ from numbagraph.forking import new_lock
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Value
+from numbagraph.jit.phases import has_late_lengths, in_phases
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.native import leaf_of
 from numbagraph.runtime.arguments import describe
@@ -41,6 +42,8 @@ class ArrayFunction:
         self.graph = replace(graph, outputs=tuple(outputs))
         self.specials: dict[tuple[Leaf, ...], Specialisation] = {}
         self.plans: dict[tuple[Leaf, ...], EntryPlan] = {}
+        self.late: dict[tuple[Leaf, ...], Callable[..., Any]] = {}
+        """Functions that run several programs one after the other, where elements decide on lengths."""
         self.entry: Callable[..., Any] = make_callable([], graph.name)
         self.lock = new_lock()
 
@@ -73,10 +76,9 @@ class ArrayFunction:
         described = [describe(array, value.name) for array, value in zip(given, self.inputs, strict=True)]
         layouts, leaves = tuple(each for each, _ in described), [each for _, each in described]
         with self.lock:
-            if layouts not in self.plans:
+            if layouts not in self.plans and self._usual(layouts) not in self.late:
                 with collector_at_rest:
-                    self.plans[layouts] = self._plan(layouts)
-                self.entry = make_callable([*reversed(self.plans.values())], self.graph.name)
+                    self._add(layouts)
         results = self.entry(*leaves)
         if results is NotImplemented:
             raise_kept()
@@ -85,26 +87,55 @@ class ArrayFunction:
             return [np.asarray(each) for each in results]
         return results
 
-    def _plan(self, layouts: tuple[Leaf, ...]) -> EntryPlan:
-        """The plan for arguments of these layouts. Which of their lengths are 1 makes no difference to the code."""
-        usual = tuple(map(without_ones, layouts))
+    def _usual(self, layouts: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
+        return tuple(map(without_ones, layouts))
+
+    def _add(self, layouts: tuple[Leaf, ...]) -> None:
+        """Compile for arguments of these layouts. Which of their lengths are 1 makes no difference to the code."""
+        usual = self._usual(layouts)
         if usual not in self.specials:
             name = "".join(each if each.isalnum() else "_" for each in self.graph.name)
             special = Specialisation(self.graph, self._signature(usual), self.graph.captured, name, default_cache())
             self.specials[usual] = special
         special = self.specials[usual]
-        return EntryPlan(
+        if has_late_lengths(special):
+            self.late[usual] = self._in_phases(special)
+            self.entry = first_that_takes([*reversed(self.late.values())])
+            return
+        self.plans[layouts] = EntryPlan(
             self._signature(layouts),
             shapes=special.library.address(f"{special.name}.shapes"),
             program=special.library.address(f"{special.name}.program"),
             captured=special.captured,
             keepalive=special.library,
         )
+        self.entry = make_callable([*reversed(self.plans.values())], self.graph.name)
+
+    def _in_phases(self, special: Specialisation) -> Callable[..., Any]:
+        """The function that runs the programs into which lengths cut a graph, for arguments of any length."""
+        special.signature = self._signature(tuple(map(of_any_length, special.signature.arguments)))
+        phases = in_phases(special)
+        last = phases.specialisations[-1]
+        last.signature = replace(last.signature, results=special.signature.results)
+        return phases.runner(guarded=False)
 
     def _signature(self, layouts: tuple[Leaf, ...]) -> NativeSignature:
         captured = tuple(leaf_of(each) for each in self.graph.inputs[len(layouts) :])
         results = tuple(Result(each.dtype, each.ndim) for each in self.graph.outputs)
         return NativeSignature(layouts, captured, results, single=False)
+
+
+def first_that_takes(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """The functions as one: a call is the first one's that takes the layouts of the arguments."""
+
+    def call(*arrays: Any) -> Any:
+        for each in functions:
+            results = each(*arrays)
+            if results is not NotImplemented:
+                return results
+        return NotImplemented
+
+    return functions[0] if len(functions) == 1 else call
 
 
 def as_typed(array: Any, value: Input) -> np.ndarray:
@@ -117,3 +148,7 @@ def as_typed(array: Any, value: Input) -> np.ndarray:
 
 def without_ones(layout: Leaf) -> Leaf:
     return replace(layout, ones=(False,) * layout.ndim) if isinstance(layout, ArrayLeaf) else layout
+
+
+def of_any_length(layout: Leaf) -> Leaf:
+    return replace(layout, ones=(None,) * layout.ndim) if isinstance(layout, ArrayLeaf) else layout

@@ -16,7 +16,6 @@ from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import DTYPES
 from numbagraph.ir.values import Value
-from numbagraph.loops.lengths import ComputedLengths
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branch_graphs import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
@@ -33,7 +32,6 @@ class Partition(Struct, eq=False):
     outputs: tuple[Variable, ...]
 
 
-LENGTH = "a length follows from elements of an array that it computes itself"
 SUPPORTED = frozenset(map(str, DTYPES))
 
 Step = Partition | Apply
@@ -53,13 +51,10 @@ class Division(Struct, frozen=False):
 class Untranslated(Exception):
     """An error: a partition cannot be a native function."""
 
-    def __init__(self, reasons: Mapping[Apply, str], waits: Mapping[Apply, Collection[Apply]]) -> None:
+    def __init__(self, reasons: Mapping[Apply, str]) -> None:
         super().__init__(*reasons.values())
         self.reasons = reasons
         """The applications of ops that cannot be translated, with the reasons."""
-        self.waits = waits
-        """For applications of ops whose lengths others compute, those others: they have to be in an earlier
-        partition."""
 
 
 def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division:
@@ -69,16 +64,13 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
     """
     foreign = {node for node in order if is_random(node) and sampler_of(node.op) is None}
     reasons: dict[Apply, str] = {}
-    waits: dict[Apply, set[Apply]] = defaultdict(set)
     while True:
-        steps = steps_of(fgraph, order, foreign, waits)
+        steps = steps_of(fgraph, order, foreign)
         try:
             functions = {step: native_function(step, name) for step in steps if isinstance(step, Partition)}
         except Untranslated as found:
             reasons.update({node: reason for node, reason in found.reasons.items() if not is_random(node)})
             foreign.update(found.reasons)
-            for node, earlier in found.waits.items():
-                waits[node].update(earlier)
         else:
             return Division(steps, functions, reasons)
 
@@ -93,16 +85,11 @@ def is_array(variable: Variable) -> bool:
     return not is_sparse(variable) and getattr(variable.type, "dtype", None) in SUPPORTED
 
 
-def steps_of(
-    fgraph: FunctionGraph,
-    order: Sequence[Apply],
-    foreign: Collection[Apply],
-    waits: Mapping[Apply, Collection[Apply]],
-) -> list[Step]:
+def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[Apply]) -> list[Step]:
     """The smallest possible number of steps, in an order in which they can be run.
 
-    On the way to an application, native and foreign ones take turns, or a native function has to end before another
-    one begins; its level says how often. Native ones of one level become a partition.
+    On the way to an application, native and foreign ones take turns; its level says how often. Native ones of one
+    level become a partition.
     """
     before = fgraph.orderings()
     levels: dict[Apply, int] = {}
@@ -110,8 +97,7 @@ def steps_of(
     for node in order:
         is_foreign = node in foreign
         earlier = [each.owner for each in node.inputs if each.owner is not None] + list(before.get(node, ()))
-        later = [levels[each] + (each in foreign and not is_foreign) for each in earlier]
-        levels[node] = max((*later, *(levels[each] + 1 for each in waits.get(node, ()))), default=0)
+        levels[node] = max((levels[each] + (each in foreign and not is_foreign) for each in earlier), default=0)
         groups[levels[node], is_foreign].append(node)
     steps: list[Step] = []
     for (_, is_foreign), nodes in sorted(groups.items(), key=lambda item: item[0]):
@@ -149,40 +135,24 @@ def native_function(partition: Partition, name: str, kinds: Mapping[Variable, st
         importer = Importer()
         importer.values.update(known_inputs(partition.inputs, kinds or {}))
         reasons: dict[Apply, str] = {}
-        lengths = ComputedLengths()
         if any(map(is_choice, partition.nodes)):
             importer.branches = Branches(partition.outputs, importer.values.__contains__, is_choice)
         for node in partition.nodes:
             if importer.branches and importer.branches.homes.get(node):
                 continue  # translated when the choice that it is needed for is
-            checked = len(guards.guards)
             try:
                 translate(importer, node, partition)
             except FAILURES as error:
                 reasons[node] = str(error)
                 importer.values.update(known_inputs(node.outputs, {}))
                 continue
-            made = [each for each in map(importer.values.get, node.outputs) if isinstance(each, Value)]
-            conditions = [each.condition for each in guards.guards[checked:] if not each.ordered]
-            if lengths.first(made) is not None or any(map(lengths.is_computed, conditions)):
-                earlier = computed_numbers(importer, node, partition, lengths)
-                if not earlier:
-                    reasons[node] = LENGTH
-                raise Untranslated(reasons, {node: earlier})
     if reasons:
-        raise Untranslated(reasons, {})
+        raise Untranslated(reasons)
     inputs: Any
     inputs, values = (
         [in_graph(importer.values[each]) for each in some] for some in (partition.inputs, partition.outputs)
     )
     return ArrayFunction(finish(importer, inputs, partition.outputs, values, guards, name))
-
-
-def computed_numbers(importer: Importer, node: Apply, partition: Partition, lengths: ComputedLengths) -> list[Apply]:
-    """The applications in the same partition that compute integers for an application of an op."""
-    own = [each for each in node.inputs if is_array(each) and each.owner in partition.nodes]
-    integers = [each for each in own if np.dtype(each.type.dtype).kind in "iu"]
-    return [each.owner for each in integers if lengths.is_computed(importer.values[each])]
 
 
 def translate(importer: Importer, node: Apply, partition: Partition) -> None:

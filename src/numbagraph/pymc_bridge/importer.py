@@ -36,6 +36,7 @@ from numbagraph.pymc_bridge.translations.sparse_matrix import COMPRESSED, Sparse
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.fold_captured import fold_captured
+from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.transforms.interpret import evaluate
 
 Handler = Callable[..., Any]
@@ -429,9 +430,8 @@ def finish(
     conditions = [each.condition for each in requirements]
     for rules in (PARAMETRISATIONS, BEFORE_GRADIENT):
         conditions = rewrite_values(conditions, rules)
-    graph = Graph(
-        (*inputs, *importer.arrays), (*values, *conditions), tuple(guards.guards), tuple(guards.equalities), name
-    )
+    results, checked_before = guards_without_masks((*values, *conditions), tuple(guards.guards), last=True)
+    graph = Graph((*inputs, *importer.arrays), results, checked_before, tuple(guards.equalities), name)
     graph, captured = numbers_as_constants(*fold_captured(graph, tuple(importer.arrays.values())))
     names: dict[Variable, str] = {}
 
