@@ -14,7 +14,7 @@ from pytensor.sparse.basic import CSM, col_scale, csm_properties, csr_from_dense
 from pytensor.sparse.math import _dot, sp_sum, structured_dot, structured_exp, usmm  # noqa: E402
 
 from numbagraph.ir.shapes import ShapeError  # noqa: E402
-from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
+from numbagraph.pymc_bridge import UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.graph_partition import Partition, divide  # noqa: E402
 from tests.support.imported import check, imported_value  # noqa: E402
 
@@ -111,9 +111,8 @@ def test_places_outside_a_matrix_are_an_error():
         from_pytensor([v], [_dot(ps.as_sparse(broken), v)])
 
 
-def test_places_that_are_computed_have_no_translation():
-    with pytest.raises(UnsupportedOp, match="SparseFromDense"):
-        from_pytensor([m, v], [_dot(csr_from_dense(m), v)])
+def test_places_that_are_computed():
+    check(_dot(csr_from_dense(m), v), DATA)
 
 
 def test_a_product_reads_what_is_not_zero_alone():
@@ -129,19 +128,6 @@ def test_sparse_data_that_may_change_are_refused():
     assert np.isfinite(compile_logp(model)(np.ones(4))[0])
     with pytest.raises(UnsupportedOp, match=r"'design'(.|\n)*freeze=True"):
         compile_logp(model, freeze=False)
-
-
-@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
-def test_the_mode_leaves_what_it_cannot_know_to_pytensor():
-    x = ps.csr_matrix("x")
-    loss = pt.sum((ps.dot(x, wide) - ps.dot(ps.as_sparse(sp.csr_matrix(A.T @ A)), wide)[:3]) ** 2)
-    outputs = [loss, pytensor.grad(loss, wide)]
-    inputs = [matrix("rows"), DATA[wide]]
-    expected = pytensor.function([x, wide], outputs, mode=REWRITTEN)(*inputs)
-    with pytest.warns(FallbackWarning, match="SparseDot"):
-        compiled = pytensor.function([x, wide], outputs, mode="NUMBAGRAPH")
-    for found, value in zip(compiled(*inputs), expected, strict=True):
-        np.testing.assert_allclose(found, value, rtol=1e-13)
 
 
 def test_constant_sparse_matrices_become_native_in_the_mode():

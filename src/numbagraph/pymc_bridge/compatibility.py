@@ -26,9 +26,11 @@ WIDEST = 8
 
 NOT_EVERYWHERE = frozenset(
     """
-    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad EighGrad GammaL GammaU Ger Iv LogAddExp
-    LogDet LogSumExp MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
-    SparseDenseVectorMultiply XLog1PY XLogY XlogX XlogY0
+    AddSD AddSS AddSSData AddSparseDense AddSparseSparse AddSparseSparseData AdvancedIncSubtensor1
+    AdvancedSubtensor1 Angle Deg2Rad EighGrad GammaL GammaU Ger Iv LogAddExp LogDet LogSumExp MultiplySparseDense
+    MultiplySparseDenseVector MultiplySparseSparse PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
+    SparseDenseVectorMultiply SparseSparseMultiply StructuredAddSV StructuredAddSparseDenseVector XLog1PY XLogY
+    XlogX XlogY0
     """.split()
 )
 """Ops that one of the versions lacks."""

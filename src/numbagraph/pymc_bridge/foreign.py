@@ -29,6 +29,7 @@ from numbagraph.pymc_bridge.graph_partition import Partition
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.sampling.initial_point import INLINED
 from numbagraph.pymc_bridge.translations.draws import NotDrawn
+from numbagraph.pymc_bridge.translations.sparse_matrix import is_sparse
 
 Cell = list[Any]
 """The cell in which PyTensor keeps the value of a variable: a list of one element."""
@@ -151,7 +152,7 @@ def as_promised(variable: Variable, result: Any) -> Any:
     """Convert a result to an array of its type's dtype, which the caller may write to: Python code of some ops returns
     a number, another integer, or a read-only array. The kind of number stays that of the result."""
     kind: Any = variable.type
-    if not isinstance(kind, TensorType):
+    if not isinstance(kind, TensorType) or is_sparse(variable):
         return result
     array, dtype = np.require(result, requirements="W"), promised_dtype(variable)
     if is_permutation(variable):

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.random.type import RandomType
@@ -19,8 +18,9 @@ from numbagraph.ir.values import Value
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branch_graphs import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
+from numbagraph.pymc_bridge.sparse_arguments import MatrixFunction, can_be_parts, matrix_input, parts_in_graph
 from numbagraph.pymc_bridge.translations.draws import DEFAULT_KIND, State, sampler_of, state_input
-from numbagraph.pymc_bridge.translations.sparse_matrix import is_sparse
+from numbagraph.pymc_bridge.translations.sparse_matrix import SparseMatrix, is_sparse
 from numbagraph.runtime.embedding import FAILURES
 
 
@@ -34,6 +34,7 @@ class Partition(Struct, eq=False):
 
 SUPPORTED = frozenset(map(str, DTYPES))
 
+NativeFunction = ArrayFunction | MatrixFunction
 Step = Partition | Apply
 """A part of a graph that runs at one time: a native function, or an op that PyTensor runs."""
 
@@ -42,7 +43,7 @@ class Division(Struct, frozen=False):
     """A graph as steps."""
 
     steps: list[Step]
-    functions: Mapping[Partition, ArrayFunction]
+    functions: Mapping[Partition, NativeFunction]
     """The native function of each partition."""
     reasons: Mapping[Apply, str]
     """The reason why an application of an op is left to PyTensor, where that is not by design."""
@@ -80,9 +81,14 @@ def is_random(node: Apply) -> bool:
     return any(isinstance(each.type, RandomType) for each in (*node.inputs, *node.outputs))
 
 
-def is_array(variable: Variable) -> bool:
-    """Whether native code can take a variable, or return it."""
-    return not is_sparse(variable) and getattr(variable.type, "dtype", None) in SUPPORTED
+def is_known(variable: Variable) -> bool:
+    """Whether native code can take a variable, an array or a sparse matrix, or return it."""
+    is_supported = getattr(variable.type, "dtype", None) in SUPPORTED
+    return is_supported and (can_be_parts(variable) or not is_sparse(variable))
+
+
+def input_for(variable: Variable) -> Any:
+    return matrix_input(variable) if is_sparse(variable) else checked_input(variable)
 
 
 def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[Apply]) -> list[Step]:
@@ -116,17 +122,26 @@ def partition_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Partition:
 
 def known_inputs(variables: Sequence[Variable], kinds: Mapping[Variable, str]) -> dict[Variable, Any]:
     """Inputs for those variables that native code can take; ``kinds`` are the bit generators of random generators."""
-    found: dict[Variable, Any] = {each: checked_input(each) for each in variables if is_array(each)}
+    found: dict[Variable, Any] = {each: input_for(each) for each in variables if is_known(each)}
     random = (each for each in variables if isinstance(each.type, RandomType))
     return found | {each: state_input(kinds.get(each, DEFAULT_KIND), each.name) for each in random}
 
 
-def in_graph(known: Any) -> Value:
-    """Convert an importer's translation of a variable to a value of its graph."""
-    return known.words if isinstance(known, State) else known
+def in_graph(importer: Importer, variables: Sequence[Variable]) -> tuple[list[Value], list[Variable]]:
+    """The values of a graph that stand for variables, and the variable that each belongs to: a matrix has several."""
+    values, owners = list[Value](), list[Variable]()
+    for each in variables:
+        known = importer.values[each]
+        if isinstance(known, SparseMatrix):
+            found = parts_in_graph(importer, known)
+        else:
+            found = [known.words if isinstance(known, State) else known]
+        values += found
+        owners += [each] * len(found)
+    return values, owners
 
 
-def native_function(partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None) -> ArrayFunction:
+def native_function(partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None) -> NativeFunction:
     """The native function of a partition; raise `Untranslated` with all applications that cannot be translated, if any.
 
     ``kinds`` are the bit generators of the random generators among its inputs, where they are not `DEFAULT_KIND`.
@@ -149,10 +164,12 @@ def native_function(partition: Partition, name: str, kinds: Mapping[Variable, st
     if reasons:
         raise Untranslated(reasons)
     inputs: Any
-    inputs, values = (
-        [in_graph(importer.values[each]) for each in some] for some in (partition.inputs, partition.outputs)
-    )
-    return ArrayFunction(finish(importer, inputs, partition.outputs, values, guards, name))
+    inputs, _ = in_graph(importer, partition.inputs)
+    values, owners = in_graph(importer, partition.outputs)
+    function = ArrayFunction(finish(importer, inputs, owners, values, guards, name))
+    if any(map(is_sparse, (*partition.inputs, *partition.outputs))):
+        return MatrixFunction(partition.inputs, partition.outputs, function)
+    return function
 
 
 def translate(importer: Importer, node: Apply, partition: Partition) -> None:
@@ -168,7 +185,7 @@ def translate(importer: Importer, node: Apply, partition: Partition) -> None:
         for each in node.outputs
         if each in partition.outputs
         and not isinstance(importer.values[each], State)
-        and not (is_array(each) and isinstance(importer.values[each], Value))
+        and not (is_known(each) and isinstance(importer.values[each], Value | SparseMatrix))
     ]
     if crossing:
         raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")

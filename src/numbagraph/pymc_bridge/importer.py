@@ -32,7 +32,13 @@ from numbagraph.pymc_bridge.branch_graphs import Branches, entering
 from numbagraph.pymc_bridge.origin import expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.translations.assertions import Requirement, with_checks
-from numbagraph.pymc_bridge.translations.sparse_matrix import COMPRESSED, SparseMatrix, coordinates
+from numbagraph.pymc_bridge.translations.sparse_matrix import (
+    COMPRESSED,
+    KnownPattern,
+    SparseMatrix,
+    coordinates,
+    of_numbers,
+)
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.fold_captured import fold_captured
@@ -47,8 +53,12 @@ _choices: set[type] = set()
 _movers: set[Handler] = set()
 
 LATER = {
-    "pytensor.sparse": "numbagraph.pymc_bridge.translations.sparse",
-    "pytensor.xtensor": "numbagraph.pymc_bridge.translations.named_dimensions",
+    "pytensor.sparse": (
+        "numbagraph.pymc_bridge.translations.sparse",
+        "numbagraph.pymc_bridge.translations.sparse_products",
+        "numbagraph.pymc_bridge.translations.sparse_items",
+    ),
+    "pytensor.xtensor": ("numbagraph.pymc_bridge.translations.named_dimensions",),
 }
 """The modules with translations that few models need, by the package of PyTensor that has the ops."""
 
@@ -107,8 +117,8 @@ def is_choice(node: Apply) -> bool:
 def handler_of(op: Any) -> Handler | None:
     """The translation of an op: that of its class, or of the nearest class that it inherits from."""
     package = ".".join(type(op).__module__.split(".")[:2])
-    if package in LATER:
-        import_module(LATER[package])
+    for each in LATER.get(package, ()):
+        import_module(each)
     return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
 
 
@@ -216,7 +226,7 @@ class Importer:
             return self.capture(np.asarray(data), name)
         matrix = data if data.format in COMPRESSED else data.tocsr()
         rows, columns = (self.capture(each, "places") for each in coordinates(matrix))
-        return SparseMatrix(matrix, rows, columns, self.capture(matrix.data, name))
+        return SparseMatrix(KnownPattern(matrix, rows, columns), self.capture(matrix.data, name))
 
     def capture(self, data: np.ndarray, name: str) -> Value:
         """A number as a constant, an array as a hidden input."""
@@ -255,6 +265,8 @@ class Importer:
     def typed(self, variable: Variable, result: Any, moved: bool) -> Any:
         """Convert a result to the dtype of PyTensor's type, unless it was moved from a wider one; its known lengths are
         those that PyTensor knows."""
+        if isinstance(result, SparseMatrix):
+            return result.of(convert(result.data, canonical_dtype(variable.type.dtype)))
         if not isinstance(result, Value) or not hasattr(variable.type, "dtype"):
             return result
         dtype = canonical_dtype(variable.type.dtype)
@@ -283,8 +295,9 @@ class Importer:
     def data_of(self, value: Any) -> Any:
         """The array that a value is, or the sparse matrix, if it depends on constants alone."""
         if isinstance(value, SparseMatrix):
-            elements = self.data_of(value.data)
-            return None if elements is None else value.of_numbers(elements)
+            pattern, elements = value.pattern, self.data_of(value.data)
+            known = isinstance(pattern, KnownPattern) and elements is not None
+            return of_numbers(pattern, elements) if known else None
         if not isinstance(value, Value) or not self.is_constant(value):
             return None
         reached = Graph((), (value,)).order

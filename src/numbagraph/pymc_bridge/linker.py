@@ -17,10 +17,9 @@ from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 
-from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.generators import Journal
-from numbagraph.pymc_bridge.graph_partition import Division, Partition, Step, divide
+from numbagraph.pymc_bridge.graph_partition import Division, NativeFunction, Partition, Step, divide
 from numbagraph.pymc_bridge.sampling.default_mode import install
 from numbagraph.pymc_bridge.sampling.drawing import DrawingStep, draws, noting
 
@@ -156,7 +155,7 @@ class LinkedProgram:
         return outputs
 
 
-def native_step(partition: Partition, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
+def native_step(partition: Partition, function: NativeFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
     """Make a native function that reads and writes cells. PyTensor decides on lengths that it refuses, and on results
     of its own ops that are not of their types."""
     by_pytensor = ByPytensor(partition)

@@ -16,10 +16,9 @@ from pytensor.tensor.random.type import RandomType
 
 from numbagraph.ir.structs import Struct
 from numbagraph.ops.random.generator_states import state_of, words_of
-from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell
 from numbagraph.pymc_bridge.generators import Journal, Memory, memories_of, memory_of
-from numbagraph.pymc_bridge.graph_partition import Partition, native_function
+from numbagraph.pymc_bridge.graph_partition import NativeFunction, Partition, native_function
 from numbagraph.pymc_bridge.translations.draws import DEFAULT_KIND
 
 
@@ -74,7 +73,7 @@ class DrawingStep:
     """A partition that draws, which reads and writes cells."""
 
     def __init__(
-        self, partition: Partition, function: ArrayFunction, storage: Mapping[Variable, Cell], journal: Journal
+        self, partition: Partition, function: NativeFunction, storage: Mapping[Variable, Cell], journal: Journal
     ) -> None:
         self.partition = partition
         self.journal = journal
@@ -141,7 +140,7 @@ class DrawingStep:
             results[target.number] = own
         return results
 
-    def version(self, memories: Sequence[Memory]) -> ArrayFunction:
+    def version(self, memories: Sequence[Memory]) -> NativeFunction:
         """The native function for bit generators of other kinds."""
         generators = [self.partition.inputs[place] for place in self.places]
         kinds = [each.kind for each in memories]

@@ -1,4 +1,5 @@
-"""A sparse matrix in a graph: the positions of its elements are known when it is compiled, their values need not be."""
+"""A sparse matrix in a graph: its elements, and their pattern, which is known when the graph is compiled, or an array
+like others."""
 
 from __future__ import annotations
 
@@ -9,25 +10,79 @@ from pytensor.graph.basic import Variable
 from pytensor.tensor.type import TensorType
 
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Extent, Value
+from numbagraph.ops.sparse.formats import Form
 
 COMPRESSED = ("csr", "csc")
 """Formats that have the elements of a row together, or those of a column."""
+
+Along = tuple[Value, bool]
+"""The position of each element along an axis, and whether its bounds must be checked."""
+
+
+class KnownPattern(Struct, eq=False):
+    """The positions of elements in a matrix that is constant."""
+
+    matrix: Any
+    """SciPy's matrix in one of its compressed formats, of which the elements are not read."""
+    rows: Value
+    """The row of each element, in the order in which they are stored, int32."""
+    columns: Value
+
+    @property
+    def format(self) -> str:
+        return self.matrix.format
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    @property
+    def T(self) -> KnownPattern:
+        return KnownPattern(self.matrix.T, self.columns, self.rows)
+
+    def along(self, axis: int) -> Along:
+        return (self.rows, self.columns)[axis], False
+
+    @property
+    def places(self) -> tuple[list[Value], tuple[bool, bool]]:
+        return [self.rows, self.columns], (False, False)
+
+
+class GivenPattern(Struct, eq=False):
+    """The positions of elements as arrays that are known when the graph runs, and are checked then."""
+
+    form: Form
+
+    @property
+    def format(self) -> str:
+        return self.form.name
+
+    @property
+    def shape(self) -> tuple[Extent, Extent]:
+        return self.form.shape
+
+    @property
+    def T(self) -> GivenPattern:
+        return GivenPattern(self.form.T)
+
+    def along(self, axis: int) -> Along:
+        return self.form.along(axis)
+
+    @property
+    def places(self) -> tuple[list[Value], tuple[bool, bool]]:
+        return self.form.places
 
 
 class SparseMatrix(Struct, eq=False):
     """The translation of a sparse variable."""
 
-    pattern: Any
-    """SciPy's matrix in one of its compressed formats, of which the elements are not read."""
-    rows: Value
-    """The row of each element, in the order in which they are stored, int32."""
-    columns: Value
+    pattern: KnownPattern | GivenPattern
     data: Value
-    """The elements themselves."""
+    """The elements, in the order in which they are stored."""
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[Extent, Extent]:
         return self.pattern.shape
 
     @property
@@ -36,16 +91,17 @@ class SparseMatrix(Struct, eq=False):
 
     @property
     def T(self) -> SparseMatrix:
-        return SparseMatrix(self.pattern.T, self.columns, self.rows, self.data)
+        return SparseMatrix(self.pattern.T, self.data)
 
     def of(self, data: Value) -> SparseMatrix:
         """The matrix with other elements in the same pattern."""
         return replace(self, data=data)
 
-    def of_numbers(self, data: np.ndarray) -> Any:
-        """SciPy's matrix of elements that are known."""
-        parts = (data, self.pattern.indices, self.pattern.indptr)
-        return type(self.pattern)(parts, shape=self.shape, copy=True)
+
+def of_numbers(pattern: KnownPattern, data: np.ndarray) -> Any:
+    """SciPy's matrix of elements that are known."""
+    matrix = pattern.matrix
+    return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
 
 
 def is_sparse(variable: Variable) -> bool:
