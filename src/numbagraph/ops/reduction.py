@@ -9,10 +9,11 @@ import numpy as np
 from numbagraph.blockwise.kinds import reduction
 from numbagraph.blockwise.promotion import convert
 from numbagraph.intrinsics.emitters import scalar
+from numbagraph.intrinsics.emitters.formula import instruction
 from numbagraph.intrinsics.emitters.reducers import ArgReducer, Reducer, Sum, better
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, INT64, real_dtype
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import DISCRETE, where
 from numbagraph.ops.shape import broadcast_to
@@ -115,6 +116,39 @@ all = reduction(
     accumulator=lambda dtype: BOOL,
     vjp=DISCRETE,
 )
+
+
+def reduction_of_bits(ufunc: np.ufunc, combine: str, identity: int) -> Op:
+    """Declare ``reduce`` of a function of bits, which NumPy has as a method alone."""
+
+    def reduce(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return ufunc.reduce(a, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def jnp(a: Any, axis: Any, dtype: Any) -> Any:
+        start = np.asarray(identity).astype(dtype)
+        return load("jax.lax:reduce")(
+            a, start, getattr(load("jax:lax"), ufunc.__name__), [a.ndim + each for each in axis]
+        )
+
+    def bits(dtype: np.dtype) -> np.dtype:
+        if dtype.kind not in "biu":
+            raise TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types: {dtype} has no bits")
+        return dtype
+
+    return reduction(
+        reduce,
+        name=f"{ufunc.__name__}_reduce",
+        ufunc=ufunc,
+        reducer=Reducer(ufunc.__name__, instruction(combine), lambda dtype: np.asarray(identity).astype(dtype)[()]),
+        accumulator=bits,
+        vjp=DISCRETE,
+        jnp=jnp,
+    )
+
+
+bitwise_and_reduce = reduction_of_bits(np.bitwise_and, "and_", -1)
+bitwise_or_reduce = reduction_of_bits(np.bitwise_or, "or_", 0)
+bitwise_xor_reduce = reduction_of_bits(np.bitwise_xor, "xor", 0)
 argmax = reduction(
     np.argmax,
     reducer=ArgReducer("argmax", better(">"), lowest, scalar.extremum(">"), ">"),

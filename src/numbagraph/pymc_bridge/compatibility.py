@@ -28,7 +28,7 @@ NOT_EVERYWHERE = frozenset(
     """
     AddSD AddSS AddSSData AddSparseDense AddSparseSparse AddSparseSparseData AdvancedIncSubtensor1
     AdvancedSubtensor1 Angle Deg2Rad EighGrad GammaL GammaU Ger Iv LogAddExp LogDet LogSumExp MultiplySparseDense
-    MultiplySparseDenseVector MultiplySparseSparse PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
+    MultiplySparseDenseVector MultiplySparseSparse NdtriExp PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
     SparseDenseVectorMultiply SparseSparseMultiply StructuredAddSV StructuredAddSparseDenseVector XLog1PY XLogY
     XlogX XlogY0
     """.split()

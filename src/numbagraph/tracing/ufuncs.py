@@ -79,7 +79,8 @@ def reduced(
     if ufunc.identity is None:
         return op(value, initial=initial, where=where, **options)
     if where is not True:
-        value = registry["where"](where, value, ufunc.identity)
+        identity = np.asarray(ufunc.identity).astype(as_value(value).dtype)  # -1 has all bits of integers without sign
+        value = registry["where"](where, value, identity[()])
     found = op(value, **options)
     return found if initial is None else registry[ufunc.__name__](found, initial)
 

@@ -162,12 +162,9 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
     return found.reshape((*given.shape[:-1], starts.shape[0]))
 
 
-BITWISE = np.bitwise_and, np.bitwise_or, np.bitwise_xor
-
-
 def in_any_order(ufunc: np.ufunc) -> bool:
     """Whether elements may be reduced in another order than one after the other."""
-    return ufunc in BITWISE or registry.find((ufunc, "reduce")) is not None
+    return registry.find((ufunc, "reduce")) is not None
 
 
 def segments(ufunc: np.ufunc, rows: Any, starts: Any, stops: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import Nonzero, PermuteRowElements
-from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
+from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset, RavelMultiIndex, Unique, UnravelIndex
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.intrinsics.emitters.reducers import negative_zero
@@ -20,7 +20,13 @@ from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.compatibility import index_of, math
 from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
-from numbagraph.pymc_bridge.translations.structure import elements_of, extent_of, is_made_of_numbers, vector_of
+from numbagraph.pymc_bridge.translations.structure import (
+    elements_of,
+    extent_of,
+    is_made_of_numbers,
+    length_of,
+    vector_of,
+)
 
 Key = tuple[Any, ...]
 
@@ -42,8 +48,7 @@ def end(entry: Any) -> Any:
 
 
 def key_of(importer: Importer, node: Apply, x: Value, indices: Sequence[Any], late: Sequence[Value] = ()) -> Key:
-    """The key of ``x[key]``. A mask becomes the positions that it selects, so it has to be constant, but for those that
-    are ``late``."""
+    """The key of ``x[key]``. A mask becomes the positions that it selects, but for those that are ``late``."""
     key: list[Any] = []
     axis = 0
     for entry in index_of(node.op, indices):
@@ -68,16 +73,13 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
     """The positions of a mask's true elements, one array an axis."""
     data = importer.data_of(mask)
     if data is None:
-        raise UnsupportedOp(
-            "an index by a mask that is not constant: the length of the result depends on its elements",
-            advice="With freeze=True, pm.Data are constant. pt.where, with a value for what is left out, needs none",
-        )
+        return list(registry["nonzero"](mask))
     return [importer.capture(each, "mask") for each in data.nonzero()]
 
 
 @imports(ops.Subtensor, ops.AdvancedSubtensor, ops.AdvancedSubtensor1, moves=True)
 def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
-    key = key_of(importer, node, x, indices)
+    key = key_of(importer, node, x, indices, alone(late_masks(importer, node, indices), node, indices))
     if x.ndim == 1 and len(key) == 1 and is_static(key[0]) and is_made_of_numbers(x):
         found = elements_of(x)[key[0]]
         return vector_of(found) if isinstance(found, list) else found
@@ -93,12 +95,16 @@ def is_static(entry: Any) -> bool:
 
 @imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1, moves=True)
 def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
-    late = late_masks(importer, node, indices)
-    if late:
-        return put_where(node, x, update, key_of(importer, node, x, indices, late), late)
-    key = key_of(importer, node, x, indices)
+    masks = late_masks(importer, node, indices)
+    if len(masks) > 1 and is_diagonal(node, indices, update):
+        return put_on_diagonal(node, x, update, masks)
+    late = alone(masks, node, indices)
+    key = key_of(importer, node, x, indices, late)
     if node.op.set_instead_of_inc:
-        return set_index(x, key, update)
+        return set_index(x, key, convert(update, x.dtype) if late else update)
+    if late:
+        nothing = registry["full_like"](x, negative_zero(x.dtype))  # of which x + nothing is x, be that -0.0
+        return x + set_index(nothing, key, convert(update, x.dtype))
     if getattr(node.op, "ignore_duplicates", False):
         return set_index(x, key, index(x, key) + update)
     return add_index(x, key, update)
@@ -110,45 +116,54 @@ def late_masks(importer: Importer, node: Apply, indices: Sequence[Any]) -> list[
     return [each for each in masks if importer.data_of(each) is None]
 
 
-def put_where(node: Apply, x: Value, update: Value, key: Key, masks: Sequence[Value]) -> Value:
-    """Update elements where a mask that is not constant is true: no length depends on the mask."""
-    replaces = node.op.set_instead_of_inc
-    if len(masks) == 1:
-        require_one_for_all(x, update, key, masks[0])
-        update = convert(update, x.dtype)
-        if replaces:
-            return set_index(x, key, update)
-        nothing = registry["full_like"](x, negative_zero(x.dtype))  # of which x + nothing is x, be that -0.0
-        return x + set_index(nothing, key, update)
-    mask = masks[0]
-    if mask.ndim > 1 or update.ndim or any(each is not mask for each in key):
-        raise UnsupportedOp(
-            "an index by several masks that are not constant",
-            advice="One mask of all these dimensions (m1[:, None] & m2, say) needs no constant",
-        )
-    positions = (registry["iota"](mask.shape[0]),) * len(key)  # those on a diagonal: all masks select the same
+def alone(masks: Sequence[Value], node: Apply, indices: Sequence[Any]) -> Sequence[Value]:
+    """The mask, if it is the only array of a key."""
+    arrays = [each for each in index_of(node.op, indices) if isinstance(each, Value) and each.ndim]
+    return masks if len(arrays) == len(masks) == 1 else ()
+
+
+def is_diagonal(node: Apply, indices: Sequence[Any], update: Value) -> bool:
+    """Whether a key is one vector of truth values, several times, for one number: it selects part of a diagonal."""
+    mask, *others = index_of(node.op, indices)
+    return mask.ndim == 1 and not update.ndim and all(each is mask for each in others)
+
+
+def put_on_diagonal(node: Apply, x: Value, update: Value, masks: Sequence[Value]) -> Value:
+    """Update elements of a diagonal where a mask is true: no length depends on the mask."""
+    positions = (registry["iota"](masks[0].shape[0]),) * len(masks)
     there = index(x, positions)
-    chosen = expand_at(mask, range(1, there.ndim))
+    chosen = expand_at(masks[0], range(1, there.ndim))
     update = convert(update, x.dtype)
-    return set_index(x, positions, registry["where"](chosen, update if replaces else there + update, there))
-
-
-def require_one_for_all(x: Value, update: Value, key: Key, mask: Value) -> None:
-    """Require an update to be the same for all elements that a mask selects: their number is not known."""
-    place = next(number for number, each in enumerate(key) if each is mask)
-    taken = mask.ndim + sum(each is not None for each in key) - 1
-    behind = x.ndim - taken + sum(each is None or isinstance(each, slice) for each in key[place + 1 :])
-    if update.ndim > behind and not shapes.same(update.shape[-behind - 1], 1):
-        raise UnsupportedOp(
-            "an update of what a mask selects that is not constant, with a number for each: how many there are depends "
-            "on its elements",
-            advice="pt.where, with values for all elements, needs no constant",
-        )
+    found = update if node.op.set_instead_of_inc else there + update
+    return set_index(x, positions, registry["where"](chosen, found, there))
 
 
 @imports(Nonzero)
 def nonzero(importer: Importer, node: Apply, x: Value) -> list[Value]:
     return selected(importer, x)
+
+
+@imports(UnravelIndex)
+def unravel_index(importer: Importer, node: Apply, numbers: Value, lengths: Value) -> list[Value]:
+    shape = tuple(length_of(each) for each in elements_of(lengths, len(node.outputs)))
+    return list(registry["unravel_index"](numbers, shape, node.op.order))
+
+
+@imports(RavelMultiIndex)
+def ravel_index(importer: Importer, node: Apply, *operands: Value) -> Value:
+    *places, lengths = operands
+    shape = tuple(length_of(each) for each in elements_of(lengths, len(places)))
+    return registry["ravel_multi_index"](places, shape, node.op.mode, node.op.order)
+
+
+@imports(Unique)
+def unique(importer: Importer, node: Apply, x: Value) -> list[Value]:
+    """The distinct elements, or parts along an axis. Numbers of the inverse are in one dimension, as PyTensor has
+    them."""
+    op = node.op
+    found = registry["unique"](x, op.return_index, op.return_inverse, op.return_counts, op.axis)
+    results = list(found) if isinstance(found, tuple) else [found]
+    return [results[0], *(registry["ravel"](each) for each in results[1:])]
 
 
 @imports(FillDiagonal)

@@ -193,15 +193,10 @@ def without_singular(factors: Value, pivots: Value) -> list[Value]:
 
 
 @imports(ops.PivotToPermutations)
-def permutation(importer: Importer, node: Apply, pivots: Value) -> Any:
-    """The permutation that exchanging rows one after the other results in; only for the pivots of a matrix, whose
-    permutation is known."""
-    factored = node.inputs[0].owner
-    if factored is None or not isinstance(core_of(factored.op), ops.LUFactor):
-        return importer.computed_now(node)
-    (matrix,) = (importer.values[each] for each in factored.inputs)
-    back = convert(registry["lu"](matrix, p_indices=True)[0], INT64)
-    return registry["argsort"](back) if core_of(node.op).inverse else back
+def permutation(importer: Importer, node: Apply, pivots: Value) -> Value:
+    """The permutation that exchanging rows one after the other results in."""
+    rows = convert(registry["permutation_of"](pivots), INT64)
+    return rows if core_of(node.op).inverse else registry["argsort"](rows)
 
 
 @imports(*TABLE)

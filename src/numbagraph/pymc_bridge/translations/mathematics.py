@@ -18,7 +18,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.forking import importing
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, INT64, canonical_dtype
+from numbagraph.ir.types import INT64, canonical_dtype
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.convolution import convolved
 from numbagraph.ops.shape import expand_at, permute, reshape_value
@@ -35,6 +35,13 @@ REDUCTIONS: dict[type, str] = {
     scalars.OR: "any",
 }
 
+BITWISE: dict[type, str] = {
+    scalars.AND: "bitwise_and_reduce",
+    scalars.OR: "bitwise_or_reduce",
+    scalars.XOR: "bitwise_xor_reduce",
+}
+"""The reductions of the bits of integers."""
+
 AS_IT_IS = ("all", "any", "max", "min")
 """The reductions of operands as they are, whose result is converted."""
 
@@ -42,15 +49,19 @@ AS_IT_IS = ("all", "any", "max", "min")
 @imports(CAReduce)
 def reduction(importer: Importer, node: Apply, x: Value) -> Value:
     scalar_op, axis = node.op.scalar_op, node.op.axis
-    name = REDUCTIONS.get(type(scalar_op))
-    if name is None or (name in ("all", "any") and x.dtype != BOOL):
-        raise UnsupportedOp(f"PyTensor's reduction by {scalar_op} of {x.dtype} has no translation")
     if axis == () or not x.ndim:
         return x
+    if type(scalar_op) in BITWISE and (x.dtype.kind in "iu" or type(scalar_op) not in REDUCTIONS):
+        return registry[BITWISE[type(scalar_op)]](x, axis)
+    name = REDUCTIONS.get(type(scalar_op))
+    if name is None:
+        raise UnsupportedOp(f"PyTensor's reduction by {scalar_op} of {x.dtype} has no translation")
     if name == "all" and x.ndim == 1 and is_made_of_numbers(x):
         return all_of(elements_of(x))
-    accumulator = canonical_dtype(getattr(node.op, "acc_dtype", None) or node.outputs[0].type.dtype)
-    return registry[name](x if name in AS_IT_IS else convert(x, accumulator), axis)
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    accumulator = canonical_dtype(getattr(node.op, "acc_dtype", None) or dtype)
+    found = registry[name](x if name in AS_IT_IS else convert(x, accumulator), axis)
+    return registry["real"](found) if found.dtype.kind == "c" and dtype.kind != "c" else found
 
 
 def all_of(conditions: list[Value]) -> Value:

@@ -70,6 +70,7 @@ IN_RESULT_DTYPE: dict[type, str] = {
     special.Erfcx: "erfcx",
     special.Erfinv: "erfinv",
     special.Erfcinv: "erfcinv",
+    special.NdtriExp: "ndtri_exp",
     special.GammaLn: "gammaln",
     special.Psi: "digamma",
     special.Sigmoid: "expit",

@@ -343,7 +343,7 @@ def repeat(importer: Importer, node: Apply, x: Value, repeats: Value) -> Value:
         return registry["repeat"](x, shapes.resolve(extent_of(repeats)), node.op.axis)
     counts = importer.data_of(repeats)
     if counts is None:
-        raise UnsupportedOp("repeat with numbers of repetitions that are not constant")
+        return registry["repeat"](x, repeats, node.op.axis)
     extent = x.shape[node.op.axis]
     shapes.require_same(extent, counts.size, f"repeat: {counts.size} numbers of repetitions for {extent} elements")
     where = np.repeat(np.arange(counts.size), counts)
