@@ -22,8 +22,8 @@ from tests.support.modes import NAME, PLAIN, same  # noqa: E402
 x, y, m, i, j = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m"), pt.lvector("i"), pt.lvector("j")
 X, Y = np.array([1.0, -2.0, 0.0, 1.0, -0.5, 3.0]), np.array([0.5, 2.0, -1.0, 4.0])
 M = np.array([[1.0, 0.0, -1.0, 2.0], [1.0, 0.0, -1.0, 2.0], [0.0, 3.0, 0.0, -2.0]])
-I, J = np.array([2, 0, 1, 2]), np.array([3, 1, 0, 2])
-DATA = {x: X, y: Y, m: M, i: I, j: J}
+INDICES, OTHERS = np.array([2, 0, 1, 2]), np.array([3, 1, 0, 2])
+DATA = {x: X, y: Y, m: M, i: INDICES, j: OTHERS}
 positive, square = x > 0, m[:, :3]
 
 RESULTS = {

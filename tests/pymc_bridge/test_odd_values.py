@@ -269,16 +269,19 @@ def test_updates_by_masks_that_are_not_constant(name, change):
     compare(inputs, update(change), [tuple(map(np.asarray, data))])
 
 
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
 @pytest.mark.parametrize("key", [(mask, mask[::-1]), (mask, slice(None), mask)], ids=["two masks", "a slice between"])
-def test_updates_by_several_masks_are_refused(key):
+def test_updates_by_several_masks(key):
     z = pt.dtensor3("z")
-    with pytest.raises(UnsupportedOp, match="several masks"):
-        from_pytensor([z, mask], [pt.set_subtensor(z[key], 0.0)])
+    data = np.arange(27.0).reshape(3, 3, 3), np.array([False, True, True])
+    compare([z, mask], pt.set_subtensor(z[key], 0.5), [data])
+    compare([z, mask], pt.inc_subtensor(z[key], 0.5), [data])
 
 
-def test_updates_with_a_number_for_each_selected_element_are_refused():
-    with pytest.raises(UnsupportedOp, match="a number for each"):
-        from_pytensor([x, mask, y], [pt.set_subtensor(x[mask], y)])
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+def test_updates_with_a_number_for_each_selected_element():
+    fits, fails = ((X[:3], np.array([True, False, True]), X[:count]) for count in (2, 3))
+    compare([x, mask, y], pt.set_subtensor(x[mask], y), [fits, fails])
 
 
 # ---- matrices ----

@@ -121,14 +121,12 @@ all = reduction(
 def reduction_of_bits(ufunc: np.ufunc, combine: str, identity: int) -> Op:
     """Declare ``reduce`` of a function of bits, which NumPy has as a method alone."""
 
-    def reduce(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        return ufunc.reduce(a, axis=axis, dtype=dtype, keepdims=keepdims)
+    def reduce(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return ufunc.reduce(a, axis=axis, keepdims=keepdims)
 
-    def jnp(a: Any, axis: Any, dtype: Any) -> Any:
-        start = np.asarray(identity).astype(dtype)
-        return load("jax.lax:reduce")(
-            a, start, getattr(load("jax:lax"), ufunc.__name__), [a.ndim + each for each in axis]
-        )
+    def jnp(a: Any, axis: Any) -> Any:
+        axes = [a.ndim + each for each in axis]
+        return load("jax.lax:reduce")(a, np.asarray(identity).astype(a.dtype), load(f"jax.lax:{ufunc.__name__}"), axes)
 
     def bits(dtype: np.dtype) -> np.dtype:
         if dtype.kind not in "biu":

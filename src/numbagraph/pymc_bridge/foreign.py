@@ -67,6 +67,8 @@ class ByPytensor:
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
+        self.warned: set[str] = set()
+        """The refusals of which a warning has told."""
 
     def __call__(self, arrays: Sequence[Any], refusal: ShapeError | TypeRefused) -> Sequence[Any]:
         """Compute the results where native code refuses lengths: PyTensor may accept them, as it decides at run time.
@@ -84,7 +86,9 @@ class ByPytensor:
                 raise refusal from error
             raise
         text = f"PyTensor itself runs what native code is not made for: {refusal}"
-        warnings.warn(text, FallbackWarning, stacklevel=2)
+        if text not in self.warned:
+            self.warned.add(text)
+            warnings.warn(text, FallbackWarning, stacklevel=2)
         return list(map(as_promised, self.partition.outputs, results))
 
     @cached_property

@@ -17,7 +17,14 @@ from numbagraph.ir.types import DTYPES
 from numbagraph.ir.values import Value
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branch_graphs import Branches
-from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
+from numbagraph.pymc_bridge.importer import (
+    Importer,
+    UnsupportedOp,
+    checked_input,
+    describe,
+    finish,
+    is_choice,
+)
 from numbagraph.pymc_bridge.sparse_arguments import MatrixFunction, can_be_parts, matrix_input, parts_in_graph
 from numbagraph.pymc_bridge.translations.draws import DEFAULT_KIND, State, sampler_of, state_input
 from numbagraph.pymc_bridge.translations.sparse_matrix import SparseMatrix, is_sparse
@@ -35,6 +42,7 @@ class Partition(Struct, eq=False):
 SUPPORTED = frozenset(map(str, DTYPES))
 
 NativeFunction = ArrayFunction | MatrixFunction
+Lengths = Mapping[Variable, tuple[int | None, ...]]
 Step = Partition | Apply
 """A part of a graph that runs at one time: a native function, or an op that PyTensor runs."""
 
@@ -87,8 +95,13 @@ def is_known(variable: Variable) -> bool:
     return is_supported and (can_be_parts(variable) or not is_sparse(variable))
 
 
-def input_for(variable: Variable) -> Any:
-    return matrix_input(variable) if is_sparse(variable) else checked_input(variable)
+def input_for(variable: Any, lengths: Lengths) -> Any:
+    """The input for a variable, of which more lengths may be known than its type has."""
+    if is_sparse(variable):
+        return matrix_input(variable)
+    if variable in lengths:
+        variable = variable.type.clone(shape=lengths[variable])(variable.name)
+    return checked_input(variable)
 
 
 def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[Apply]) -> list[Step]:
@@ -120,11 +133,14 @@ def partition_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Partition:
     return Partition(tuple(nodes), tuple(each for each in inputs if not isinstance(each, Constant)), tuple(outputs))
 
 
-def known_inputs(variables: Sequence[Variable], kinds: Mapping[Variable, str]) -> dict[Variable, Any]:
-    """Inputs for those variables that native code can take; ``kinds`` are the bit generators of random generators."""
-    found: dict[Variable, Any] = {each: input_for(each) for each in variables if is_known(each)}
+def add_inputs(
+    importer: Importer, variables: Sequence[Variable], kinds: Mapping[Variable, str], lengths: Lengths
+) -> None:
+    """Let an importer know inputs for those variables that native code can take; ``kinds`` are the bit generators of
+    random generators."""
+    importer.values.update({each: input_for(each, lengths) for each in variables if is_known(each)})
     random = (each for each in variables if isinstance(each.type, RandomType))
-    return found | {each: state_input(kinds.get(each, DEFAULT_KIND), each.name) for each in random}
+    importer.values.update({each: state_input(kinds.get(each, DEFAULT_KIND), each.name) for each in random})
 
 
 def in_graph(importer: Importer, variables: Sequence[Variable]) -> tuple[list[Value], list[Variable]]:
@@ -141,14 +157,17 @@ def in_graph(importer: Importer, variables: Sequence[Variable]) -> tuple[list[Va
     return values, owners
 
 
-def native_function(partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None) -> NativeFunction:
+def native_function(
+    partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None, lengths: Lengths | None = None
+) -> NativeFunction:
     """The native function of a partition; raise `Untranslated` with all applications that cannot be translated, if any.
 
-    ``kinds`` are the bit generators of the random generators among its inputs, where they are not `DEFAULT_KIND`.
+    ``kinds`` are the bit generators of the random generators among its inputs, where they are not `DEFAULT_KIND`, and
+    ``lengths`` are those of inputs, where more are known than their types have.
     """
     with shapes.collect_guards() as guards:
         importer = Importer()
-        importer.values.update(known_inputs(partition.inputs, kinds or {}))
+        add_inputs(importer, partition.inputs, kinds or {}, lengths or {})
         reasons: dict[Apply, str] = {}
         if any(map(is_choice, partition.nodes)):
             importer.branches = Branches(partition.outputs, importer.values.__contains__, is_choice)
@@ -159,7 +178,7 @@ def native_function(partition: Partition, name: str, kinds: Mapping[Variable, st
                 translate(importer, node, partition)
             except FAILURES as error:
                 reasons[node] = str(error)
-                importer.values.update(known_inputs(node.outputs, {}))
+                add_inputs(importer, node.outputs, {}, {})
                 continue
     if reasons:
         raise Untranslated(reasons)

@@ -20,6 +20,7 @@ from pytensor.scalar.basic import ScalarType
 from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.generators import Journal
 from numbagraph.pymc_bridge.graph_partition import Division, NativeFunction, Partition, Step, divide
+from numbagraph.pymc_bridge.length_patterns import LengthPatterns
 from numbagraph.pymc_bridge.sampling.default_mode import install
 from numbagraph.pymc_bridge.sampling.drawing import DrawingStep, draws, noting
 
@@ -158,7 +159,7 @@ class LinkedProgram:
 def native_step(partition: Partition, function: NativeFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
     """Make a native function that reads and writes cells. PyTensor decides on lengths that it refuses, and on results
     of its own ops that are not of their types."""
-    by_pytensor = ByPytensor(partition)
+    by_pytensor, patterns = ByPytensor(partition), LengthPatterns(partition, function.graph.name)
     inputs = [storage[each] for each in partition.inputs]
     outputs = [storage[each] for each in partition.outputs]
     numbers = [storage[each] for each in partition.outputs if isinstance(each.type, ScalarType)]
@@ -166,9 +167,10 @@ def native_step(partition: Partition, function: NativeFunction, storage: Mapping
     def step() -> None:
         arrays = [cell[0] for cell in inputs]
         try:
-            results = function(*arrays)
+            results = (patterns.find(arrays) or function)(*arrays)
         except REFUSALS as refusal:
             results = by_pytensor(arrays, refusal)
+            patterns.learn(arrays, refusal)
         for cell, result in zip(outputs, results, strict=True):
             cell[0] = result
         for cell in numbers:

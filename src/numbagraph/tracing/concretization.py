@@ -15,6 +15,7 @@ import numpy as np
 
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 from numbagraph.tracing.errors import TraceError, UnknownValueError, called_library, calling_source, unread_caller
+from numbagraph.tracing.near_names import near_name
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import current_trace
@@ -190,11 +191,12 @@ class Unknown:
             control = CONTROL
         return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{control}", UnknownValueError)
 
-    def _of_memory(self, name: str) -> str:
-        """Return the advice that the error for an attribute about the memory of an array ends with; empty for
-        others."""
+    def _missing(self, name: str) -> AttributeError:
+        """Return the error for an attribute that a traced array does not have, with advice for one about memory."""
         advice = OF_MEMORY.get(name)
-        return "" if advice is None else f": {advice}\n  on {self.value.type}\n  at {calling_source()}"
+        more = near_name(name, dir(np.ndarray))
+        more += "" if advice is None else f": {advice}\n  on {self.value.type}\n  at {calling_source()}"
+        return AttributeError(f"a traced array has no attribute {name!r}{more}")
 
     def view(self, *args: Any, **options: Any) -> Any:
         return replacements.for_role("ndarray.view")(self, *args, **options)

@@ -99,7 +99,7 @@ class Trace:
         See `numbagraph.jit.shared_variables.Binding`.
         """
         self.entries: Sequence[tuple[str, Callable[[], Any]]] = ()
-        """The attributes, globals and elements that are written back after a call: their names, and how to read them."""
+        """The attributes, globals and elements that are written back after a call: names, and how to read them."""
         self.picked: dict[int, Any] = {}
         """The lists that were taken from lists at traced places, by identity: they are copies."""
         self.bound: dict[int, Any] = {}

@@ -22,7 +22,6 @@ from numbagraph.tracing.errors import OnlyTraced, TraceError, located, user_sour
 from numbagraph.tracing.in_place import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
 from numbagraph.tracing.index_keys import assigned_key, read_key
 from numbagraph.tracing.metadata import QUERIES
-from numbagraph.tracing.near_names import near_name
 from numbagraph.tracing.number_methods import method_of
 from numbagraph.tracing.operators import has_operators, install_operators
 from numbagraph.tracing.replacements import replacements
@@ -419,8 +418,7 @@ class Tracer(Unknown):
         if (method := method_of(self, name)) is not None:
             return lambda: apply(method, self)
         if not hasattr(np.ndarray, name) or name not in registry:
-            more = near_name(name, dir(np.ndarray)) + self._of_memory(name)
-            raise AttributeError(f"a traced array has no attribute {name!r}{more}")
+            raise self._missing(name)
         function = getattr(np, name, None)
         return lambda *args, **kwargs: apply(
             registry[name], *in_place.out_by_name(function, (self, *args), kwargs), **kwargs

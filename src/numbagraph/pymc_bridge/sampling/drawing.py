@@ -19,6 +19,7 @@ from numbagraph.ops.random.generator_states import state_of, words_of
 from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell
 from numbagraph.pymc_bridge.generators import Journal, Memory, memories_of, memory_of
 from numbagraph.pymc_bridge.graph_partition import NativeFunction, Partition, native_function
+from numbagraph.pymc_bridge.length_patterns import LengthPatterns
 from numbagraph.pymc_bridge.translations.draws import DEFAULT_KIND
 
 
@@ -78,6 +79,7 @@ class DrawingStep:
         self.partition = partition
         self.journal = journal
         self.by_pytensor = ByPytensor(partition)
+        self.patterns = LengthPatterns(partition, function.graph.name)
         self.inputs = [storage[each] for each in partition.inputs]
         self.outputs = [storage[each] for each in partition.outputs]
         self.places = [number for number, each in enumerate(partition.inputs) if is_generator(each)]
@@ -117,16 +119,17 @@ class DrawingStep:
         known = [each for each in memories if each is not None]
         if len(known) < len(sources) or len(set(map(id, sources))) < len(sources):
             return self.by_itself(values)
-        function = self.versions.get(tuple([each.kind for each in known])) or self.version(known)
+        kinds = tuple([each.kind for each in known])
         arrays = list(values)
         for place, memory in zip(self.places, known, strict=True):
             memory.read()
             arrays[place] = memory.words
+        function = self.patterns.find(arrays, kinds) or self.versions.get(kinds) or self.version(kinds)
         try:
             results = list(function(*arrays))
-        except REFUSALS as error:
-            refusal = error
+        except REFUSALS as refusal:
             results = list(self.by_pytensor(values, refusal))
+            self.patterns.learn(arrays, refusal, kinds, self.generators(kinds))
             for target in self.targets:
                 results[target.number] = words_of(results[target.number].bit_generator)
         for target in self.targets:
@@ -140,12 +143,13 @@ class DrawingStep:
             results[target.number] = own
         return results
 
-    def version(self, memories: Sequence[Memory]) -> NativeFunction:
+    def generators(self, kinds: Sequence[str]) -> dict[Variable, str]:
+        """The kinds of bit generators by the variables."""
+        return dict(zip([self.partition.inputs[place] for place in self.places], kinds, strict=True))
+
+    def version(self, kinds: tuple[str, ...]) -> NativeFunction:
         """The native function for bit generators of other kinds."""
-        generators = [self.partition.inputs[place] for place in self.places]
-        kinds = [each.kind for each in memories]
-        function = native_function(self.partition, self.name, dict(zip(generators, kinds, strict=True)))
-        return self.versions.setdefault(tuple(kinds), function)
+        return self.versions.setdefault(kinds, native_function(self.partition, self.name, self.generators(kinds)))
 
     def by_itself(self, values: Sequence[Any]) -> list[Any]:
         """Compute the results by PyTensor, if native code does not know the kind of a generator, or if one generator

@@ -130,6 +130,8 @@ def is_diagonal(node: Apply, indices: Sequence[Any], update: Value) -> bool:
 
 def put_on_diagonal(node: Apply, x: Value, update: Value, masks: Sequence[Value]) -> Value:
     """Update elements of a diagonal where a mask is true: no length depends on the mask."""
+    for axis, mask in enumerate(masks):
+        require_length_of_mask(mask, x.shape[axis : axis + 1])
     positions = (registry["iota"](masks[0].shape[0]),) * len(masks)
     there = index(x, positions)
     chosen = expand_at(masks[0], range(1, there.ndim))

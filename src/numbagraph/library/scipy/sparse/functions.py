@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.library.scipy.sparse import construction, diagonals, solvers
+from numbagraph.library.scipy.sparse import bands, construction, solvers
 from numbagraph.library.scipy.sparse.arrays import (
     SparseArray,
     is_scipys,
@@ -91,7 +91,7 @@ FUNCTIONS: dict[str, Function] = {
     "spsolve_triangular": spsolve_triangular,
     **solvers.FUNCTIONS,
     **construction.FUNCTIONS,
-    **diagonals.FUNCTIONS,
+    **bands.FUNCTIONS,
     **{f"{form}_array": array_of(form) for form in NAMES},
 }
 """Replacements by the names of SciPy's functions and classes."""
