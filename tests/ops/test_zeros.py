@@ -35,7 +35,7 @@ PRODUCTS = {"nanprod": "c", "prod": "c"}
 """The order of factors is NumPy's own, and products of complex numbers are sums."""
 PRODUCTS_OF_MATRICES = (
     *("cho_solve", "cholesky", "dot", "einsum", "expm", "expm_frechet", "inner", "lu_solve", "matmul", "matrix_power"),
-    *("multi_dot", "pinv", "tensordot", "vdot", "vecdot"),
+    *("multi_dot", "pinv", "solve_tridiagonal_factored", "tensordot", "tridiagonal_factors", "vdot", "vecdot"),
 )
 SOLUTIONS = (
     *("solve", "solve_banded", "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_factored"),

@@ -44,12 +44,14 @@ NAMES = {
         "pinv_of pinv matrix_rank condition_number matrix_power multi_dot kron block_diag toeplitz matrix_diagonal "
         "matrix_trace matrix_norm vector_norm"
     ),
+    "linalg.orthogonal_forms": "schur_form qr_reflections order_of_columns",
     "linalg.permutations": "permutation_of",
     "linalg.reflections": "product_with_q product_of_q",
     "linalg.solutions": "solve_triangular solve_factored solve inv inverse cho_solve solve_tridiagonal",
     "linalg.spectra": "eigh eigvalsh qr svd svdvals",
     "linalg.toeplitz": "solve_toeplitz",
     "linalg.tridiagonal": "tridiagonal_values",
+    "linalg.tridiagonal_factors": "tridiagonal_factors solve_tridiagonal_factored",
     "norms": "trace norm",
     "padding": "pad",
     "polynomial_functions": (

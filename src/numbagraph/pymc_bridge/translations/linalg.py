@@ -15,6 +15,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64, canonical_dtype
 from numbagraph.ir.values import Op, Value
+from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.ops.linalg.singular import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
@@ -90,31 +91,57 @@ def padded(vectors: Value, before: int, after: int) -> Value:
 
 
 @imports(ops.LUFactorTridiagonal)
-def tridiagonal_factors(importer: Importer, node: Apply, *diagonals: Value) -> list[Bands]:
-    """Stand-ins for the factors, which only serve to solve a system: the matrix itself is kept instead."""
+def tridiagonal_factors(importer: Importer, node: Apply, *diagonals: Value) -> list[Value]:
     dtype = canonical_dtype(node.outputs[0].type.dtype)
-    return [Bands(*(convert(each, dtype) for each in diagonals))] * len(node.outputs)
+    below, diagonal, above = (convert(each, dtype) for each in diagonals)
+    *factors, pivots = registry["tridiagonal_factors"](padded(below, 0, 1), diagonal, padded(above, 0, 1))
+    extent = diagonal.shape[-1]
+    counts = [shapes.maximum(shapes.subtract(extent, fewer), 0) for fewer in (1, 0, 1, 2)]
+    return [*(narrow(each, -1, 0, count) for each, count in zip(factors, counts, strict=True)), pivots]
 
 
 @imports(ops.SolveLUFactorTridiagonal)
-def tridiagonal_solution(importer: Importer, node: Apply, factors: Any, *rest: Any) -> Value:
-    op, b = core_of(node.op), convert(rest[-1], canonical_dtype(node.outputs[0].type.dtype))
-    if not isinstance(factors, Bands):
-        raise UnsupportedOp(f"{op} has no translation but where the factors have one")
-    bands = Bands(factors.above, factors.diagonal, factors.below) if op.transposed else factors
-    with on_linalg_error("nan"):
-        if op.b_ndim == 2:
-            return bands.solution(b)
-        return squeeze_at(bands.solution(expand_at(b, (b.ndim,))), (b.ndim,))
+def tridiagonal_solution(importer: Importer, node: Apply, *operands: Value) -> Value:
+    """The solution of a system by the factors of its matrix; if that is known, by the matrix itself, which has
+    derivatives."""
+    op, dtype = core_of(node.op), canonical_dtype(node.outputs[0].type.dtype)
+    *given, pivots, b = operands
+    b = convert(b, dtype) if op.b_ndim == 2 else expand_at(convert(b, dtype), (b.ndim,))
+    factored = node.inputs[0].owner
+    is_known = factored is not None and isinstance(core_of(factored.op), ops.LUFactorTridiagonal)
+    if is_known and node.inputs[:5] == factored.outputs and all(map(importer.knows, factored.inputs)):
+        bands = Bands(*(convert(importer.values[each], dtype) for each in factored.inputs))
+        with on_linalg_error("nan"):
+            found = (Bands(bands.above, bands.diagonal, bands.below) if op.transposed else bands).solution(b)
+    else:
+        below, diagonal, above, beyond = (convert(each, dtype) for each in given)
+        vectors = padded(below, 0, 1), diagonal, padded(above, 0, 1), padded(beyond, 0, 2)
+        found = registry["solve_tridiagonal_factored"](*vectors, pivots, b, op.transposed)
+    return found if op.b_ndim == 2 else squeeze_at(found, (found.ndim - 1,))
 
 
 def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:
-    """The factors in PyTensor's modes, which differ where a matrix is not square."""
-    square = shapes.same(*a.shape[-2:])
-    if op.pivoting or op.mode == "raw" or (op.mode != "economic" and not square):
-        raise UnsupportedOp(f"{op} has no translation, but for square matrices, or economic, and without pivoting")
-    factors = qr(a)
-    return [factors[1]] if op.mode == "r" else list(factors)
+    """The factors in PyTensor's modes, which differ where a matrix is not square. With pivots they are those of the
+    matrix with its columns in another order."""
+    order = [registry["order_of_columns"](a)] if op.pivoting else []
+    if order:
+        a = registry["take_along_axis"](a, expand_at(convert(order[0], INT64), (order[0].ndim - 1,)), -1)
+    factors = qr(a, "reduced" if op.mode == "economic" else "complete")
+    if op.mode == "r":
+        return [factors[1], *order]
+    if op.mode == "raw":
+        packed, scales = registry["qr_reflections"](a)
+        upper = registry["triu"](narrow(packed, -2, 0, scales.shape[-1]))
+        return [packed, scales, upper, *order]
+    return [*factors, *order]
+
+
+def schur(op: Any, form: Op, a: Value) -> list[Value]:
+    if op.sort is not None:
+        raise UnsupportedOp(f"{op} has no translation, but without an order of eigenvalues")
+    if op.output == "complex" and a.dtype.kind != "c":
+        a = convert(a, np.result_type(a.dtype, np.complex64))
+    return list(form(a))
 
 
 def generalised_eigenvalues(op: Any, eigvalsh: Op, a: Value, *metric: Value) -> Value:
@@ -150,6 +177,7 @@ TABLE: dict[type, tuple[str, Call]] = {
     ops.Eigh: ("eigh", lambda op, f, a: list(f(a, triangle_of(op)))),
     ops.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
     ops.QR: ("qr", orthogonal),
+    ops.Schur: ("schur_form", schur),
     ops.LU: ("lu", lambda op, f, a: list(f(a, op.permute_l, p_indices=op.p_indices))),
     ops.LUFactor: ("lu_factor", lambda op, f, a: without_singular(*f(a))),
 }
@@ -159,6 +187,7 @@ TABLE: dict[type, tuple[str, Call]] = {
 NAN_WITHOUT_SOLUTION = (
     "cho_solve",
     "cholesky",
+    "schur_form",
     "solve",
     "solve_discrete_lyapunov",
     "solve_sylvester",

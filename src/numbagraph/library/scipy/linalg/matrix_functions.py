@@ -79,13 +79,6 @@ def logm(A: Any, disp: Any = True) -> Any:
     return called(LOGARITHM, value, value, vjp=vjp)
 
 
-def without_derivative(name: str, instead: str) -> Function:
-    def vjp(*_: Any) -> None:
-        refuse(f"the derivative of scipy.linalg.{name}", instead)
-
-    return vjp
-
-
 def schur(
     a: Any,
     output: str = "real",
@@ -103,8 +96,7 @@ def schur(
     value = square(a)
     if output[0] == "c":
         value = value.astype(np.result_type(value.dtype, np.complex64))
-    refused = without_derivative("schur", "np.linalg.eig and np.linalg.eigh have derivatives")
-    return called(bound("scipy.linalg:schur"), (value, value), value, vjp=refused)
+    return apply(registry["schur_form"], value)
 
 
 def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
