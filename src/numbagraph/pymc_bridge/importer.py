@@ -295,9 +295,8 @@ class Importer:
     def data_of(self, value: Any) -> Any:
         """The array that a value is, or the sparse matrix, if it depends on constants alone."""
         if isinstance(value, SparseMatrix):
-            pattern, elements = value.pattern, self.data_of(value.data)
-            known = isinstance(pattern, KnownPattern) and elements is not None
-            return of_numbers(pattern, elements) if known else None
+            elements = self.data_of(value.data)
+            return None if elements is None else of_numbers(value.pattern, elements)
         if not isinstance(value, Value) or not self.is_constant(value):
             return None
         reached = Graph((), (value,)).order

@@ -73,7 +73,8 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
     """The positions of a mask's true elements, one array an axis."""
     data = importer.data_of(mask)
     if data is None:
-        return list(registry["nonzero"](mask))
+        found: Any = registry["nonzero"](mask)
+        return list(found)
     return [importer.capture(each, "mask") for each in data.nonzero()]
 
 
@@ -148,7 +149,8 @@ def nonzero(importer: Importer, node: Apply, x: Value) -> list[Value]:
 @imports(UnravelIndex)
 def unravel_index(importer: Importer, node: Apply, numbers: Value, lengths: Value) -> list[Value]:
     shape = tuple(length_of(each) for each in elements_of(lengths, len(node.outputs)))
-    return list(registry["unravel_index"](numbers, shape, node.op.order))
+    found: Any = registry["unravel_index"](numbers, shape, node.op.order)
+    return list(found)
 
 
 @imports(RavelMultiIndex)

@@ -94,7 +94,8 @@ def padded(vectors: Value, before: int, after: int) -> Value:
 def tridiagonal_factors(importer: Importer, node: Apply, *diagonals: Value) -> list[Value]:
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     below, diagonal, above = (convert(each, dtype) for each in diagonals)
-    *factors, pivots = registry["tridiagonal_factors"](padded(below, 0, 1), diagonal, padded(above, 0, 1))
+    found: Any = registry["tridiagonal_factors"](padded(below, 0, 1), diagonal, padded(above, 0, 1))
+    *factors, pivots = found
     extent = diagonal.shape[-1]
     counts = [shapes.maximum(shapes.subtract(extent, fewer), 0) for fewer in (1, 0, 1, 2)]
     return [*(narrow(each, -1, 0, count) for each, count in zip(factors, counts, strict=True)), pivots]
@@ -107,7 +108,7 @@ def tridiagonal_solution(importer: Importer, node: Apply, *operands: Value) -> V
     op, dtype = core_of(node.op), canonical_dtype(node.outputs[0].type.dtype)
     *given, pivots, b = operands
     b = convert(b, dtype) if op.b_ndim == 2 else expand_at(convert(b, dtype), (b.ndim,))
-    factored = node.inputs[0].owner
+    factored: Any = node.inputs[0].owner
     is_known = factored is not None and isinstance(core_of(factored.op), ops.LUFactorTridiagonal)
     if is_known and node.inputs[:5] == factored.outputs and all(map(importer.knows, factored.inputs)):
         bands = Bands(*(convert(importer.values[each], dtype) for each in factored.inputs))
@@ -130,13 +131,14 @@ def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:
     if op.mode == "r":
         return [factors[1], *order]
     if op.mode == "raw":
-        packed, scales = registry["qr_reflections"](a)
+        found: Any = registry["qr_reflections"](a)
+        packed, scales = found
         upper = registry["triu"](narrow(packed, -2, 0, scales.shape[-1]))
         return [packed, scales, upper, *order]
     return [*factors, *order]
 
 
-def schur(op: Any, form: Op, a: Value) -> list[Value]:
+def schur(op: Any, form: Call, a: Value) -> list[Value]:
     if op.sort is not None:
         raise UnsupportedOp(f"{op} has no translation, but without an order of eigenvalues")
     if op.output == "complex" and a.dtype.kind != "c":

@@ -170,7 +170,7 @@ def diagonal(importer: Importer, node: Apply, x: SparseMatrix) -> Value:
 @imports(ops.HStack, ops.VStack)
 def stack(importer: Importer, node: Apply, *blocks: SparseMatrix) -> SparseMatrix:
     axis = 1 if isinstance(node.op, ops.HStack) else 0
-    own = other = blocks[0].shape[1 - axis]
+    own = blocks[0].shape[1 - axis]
     coordinates: list[Sequence[Value]] = []
     end: Extent = 0
     for each in blocks:
@@ -183,8 +183,8 @@ def stack(importer: Importer, node: Apply, *blocks: SparseMatrix) -> SparseMatri
     rows, below = ([convert(each, INDEX) for each in some] for some in zip(*coordinates, strict=True))
     joined = [joined_vectors(each) for each in (rows, below)]
     data = joined_vectors([each.data for each in blocks])
-    extents = (own, end) if axis else (end, own)
-    form = Form("coo", *joined, pairs.lengths_of(*extents))
+    lengths = pairs.lengths_of(own, end) if axis else pairs.lengths_of(end, own)
+    form = Form("coo", joined[0], joined[1], lengths)
     return of_form(*formats.compressed(data, form, node.op.format))
 
 

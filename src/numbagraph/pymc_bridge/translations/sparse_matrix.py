@@ -98,8 +98,10 @@ class SparseMatrix(Struct, eq=False):
         return replace(self, data=data)
 
 
-def of_numbers(pattern: KnownPattern, data: np.ndarray) -> Any:
-    """SciPy's matrix of elements that are known."""
+def of_numbers(pattern: KnownPattern | GivenPattern, data: np.ndarray) -> Any:
+    """SciPy's matrix of elements that are known, if the pattern is known."""
+    if not isinstance(pattern, KnownPattern):
+        return None
     matrix = pattern.matrix
     return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
 
