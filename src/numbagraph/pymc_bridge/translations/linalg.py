@@ -109,8 +109,12 @@ def tridiagonal_solution(importer: Importer, node: Apply, *operands: Value) -> V
     *given, pivots, b = operands
     b = convert(b, dtype) if op.b_ndim == 2 else expand_at(convert(b, dtype), (b.ndim,))
     factored: Any = node.inputs[0].owner
-    is_known = factored is not None and isinstance(core_of(factored.op), ops.LUFactorTridiagonal)
-    if is_known and node.inputs[:5] == factored.outputs and all(map(importer.knows, factored.inputs)):
+    if (
+        factored is not None
+        and isinstance(core_of(factored.op), ops.LUFactorTridiagonal)
+        and node.inputs[:5] == factored.outputs
+        and all(map(importer.knows, factored.inputs))
+    ):
         bands = Bands(*(convert(importer.values[each], dtype) for each in factored.inputs))
         with on_linalg_error("nan"):
             found = (Bands(bands.above, bands.diagonal, bands.below) if op.transposed else bands).solution(b)
