@@ -6,13 +6,13 @@ NumPy cannot dispatch ``np.zeros(n)`` with such a length: `numbagraph.numpy` off
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import scalar_result
-from numbagraph.blockwise.kinds import batch_unary, decomposition, draw, view
+from numbagraph.blockwise.kinds import decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, as_length, as_shape
 from numbagraph.blockwise.lowering import Index
 from numbagraph.blockwise.promotion import (
@@ -49,6 +49,10 @@ def iota_frontend(op: Op, size: Any) -> Value:
     return op.bind(*sizes, size=template)
 
 
+def one_length(op: Op, *_: Any, **__: Any) -> NoReturn:
+    raise NotImplementedError(f"{op.name} with sizes that differ along a batch")
+
+
 iota = registry.register(
     Op(
         name="iota",
@@ -58,7 +62,7 @@ iota = registry.register(
         frontend=iota_frontend,
         lower=Iota(),
         vjp=Unsupported("integers have no derivative"),
-        batch=batch_unary,
+        batch=one_length,
         jnp=lambda *sizes, size: load("jax.numpy:arange")(*shapes.join_extents((size,), sizes), dtype=int),
         samples=lambda rng, dtype: [(5,), (0,)] if dtype == INT64 else [],
         zero_dim="array",

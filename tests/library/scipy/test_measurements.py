@@ -54,7 +54,7 @@ def difference(function, point):
 # ---- regions ----
 
 
-@pytest.mark.parametrize("image", IMAGES, ids=str)
+@pytest.mark.parametrize("image", IMAGES)
 def test_labels(image):
     near = ndimage.generate_binary_structure(image.ndim, image.ndim)
     check(
@@ -123,7 +123,7 @@ def test_programs(function, arguments):
     check(function, *arguments)
 
 
-@pytest.mark.parametrize("image", IMAGES, ids=str)
+@pytest.mark.parametrize("image", IMAGES)
 def test_distances(image):
     def all_of_them(a, s):
         transform = ndimage.distance_transform_edt
@@ -151,7 +151,7 @@ SPREADS = (ndimage.variance, ndimage.standard_deviation)
 
 
 @pytest.mark.parametrize("image", [A, A > 0.5, WHOLE, A.astype(np.float32)], ids=lambda each: str(each.dtype))
-@pytest.mark.parametrize("labels", [LABELS, LABELS.astype(np.int64) - 1, np.arange(11) % 3], ids=str)
+@pytest.mark.parametrize("labels", [LABELS, LABELS.astype(np.int64) - 1, np.arange(11) % 3])
 def test_statistics(image, labels):
     rtol = 1e-6 if image.dtype == np.float32 else 1e-12
 
@@ -170,7 +170,7 @@ def test_statistics_of_nan():
     check(lambda a, b: [(f(a, b, [1, 2, 3]), f(a, b, 3), f(a, b, 1)) for f in SEVERAL], image, labels)
 
 
-@pytest.mark.parametrize("image", [A, A[0], A[None], WHOLE, A.astype(np.float32)], ids=str)
+@pytest.mark.parametrize("image", [A, A[0], A[None], WHOLE, A.astype(np.float32)])
 def test_centres(image):
     rtol = 1e-6 if image.dtype == np.float32 else 1e-12
     labels = np.broadcast_to(LABELS if image.ndim > 1 else LABELS[0], image.shape)
