@@ -62,7 +62,37 @@ def functions_and_shapes(x, n):
         total += a * v if b == "p" else -v
     for k, v in {"s": 2.0, "t": 3.0}.items():
         total += v * len(k)
+    for _, v in zip([], x):
+        total += v
     return total
+
+
+@case((X,), (X[:2],), (np.append(X, 1.0),))
+def iterators_of_letters(x):
+    total = x[0] * 0
+    for i, (k, v) in enumerate(zip("abc", x)):
+        total += i * v + ord(k)
+    for (k, v), w in zip(zip("ab", x), x[::-1]):
+        total += v * w
+    listed = list(map(lambda k, v: v * ord(k), "abcde", x))
+    for k, v in zip("abcde", x):
+        if v > 0.5:
+            break
+    return total, listed, v, [k for k, _ in zip("abc", x)]
+
+
+@case((X,), (X[:4],))
+def letters_of_one_length(x):
+    total = x[0] * 0
+    for k, v in zip("abcde", x, strict=True):
+        total += v * ord(k)
+    return total
+
+
+@case((np.ones((5, 3)) * X[:, None],))
+def rows_beside_letters(m):
+    for k, row in zip("abc", m):
+        row[0] += ord(k)
 
 
 @refused("known only at run time", (X,))

@@ -339,9 +339,9 @@ def is_apart(thing: Any) -> bool:
     arrays of several shapes."""
     if traced_iterable(thing) is not None or isinstance(thing, (range, np.ndarray, Generated, Lazy, *ENDLESS)):
         return False
-    if not isinstance(thing, (list, tuple)) or not all(is_number(each) for each in thing):
+    if not isinstance(thing, (list, tuple)) or not thing or not all(is_number(each) for each in thing):
         return isinstance(thing, Iterable)
-    first, *others = [np.shape(each) for each in thing] or [()]
+    first, *others = [np.shape(each) for each in thing]
     return not all(len(first) == len(each) and all(map(shapes.same, first, each)) for each in others)
 
 
