@@ -95,6 +95,39 @@ def rows_beside_letters(m):
         row[0] += ord(k)
 
 
+class Times:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, x):
+        return x * self.k
+
+
+@case((X, 5, 2), (X, 0, -1), (X, 3, 0), (X, 1, 3))
+def picked_by_a_number(x, n, k):
+    functions, pair, calls = (
+        [np.sin, np.cos, lambda v: v if v > 0.5 else -v],
+        (np.exp, np.sqrt),
+        [Times(2.0), Times(3.0)],
+    )
+    total = functions[k](x[0]) + x[0]
+    names = ["p", "q", "r"]
+    for i in range(n):
+        total += functions[i % 3](x[i]) + pair[i % 2](x[i]) * calls[(i + 1) % 2](x[i])
+        if names[i % 3] == "q":
+            total -= x[i]
+    return total, names[n % 3]
+
+
+@refused("of several kinds", (X, 1))
+def picked_lists_of_several_lengths(x, n):
+    rows = [[0.0] * 5, [0.0] * 4]
+    for t in range(n, 9):
+        row = rows[t % 2]
+        row[0] = x[0]
+    return rows
+
+
 @refused("known only at run time", (X,))
 def letters_beside_what_a_mask_selects(x):
     total = 0.0

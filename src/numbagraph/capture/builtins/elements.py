@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,9 @@ def end_of_slice(thing: Any, default: int) -> Any:
     return if_expression(is_none(thing), lambda: default, lambda: thing.value)
 
 
+Conditions = Sequence[tuple[int, Tracer]]
+
+
 def item(holder: Any, key: Any) -> Any:
     holder, key = required(holder), required(key)
     require_known(holder)
@@ -89,6 +93,8 @@ def item(holder: Any, key: Any) -> Any:
             require_table(holder, key)
         elif type(holder) is list:
             require_rows(holder)
+        if isinstance(key, Tracer) and isinstance(holder, (list, tuple)) and are_objects(holder):
+            return object_at(holder, list(places(holder, key)))
         make = made_by(holder)
         return lifted(holder)[key] if make is None else make(key)
     whole: Any = holder
@@ -116,6 +122,27 @@ def by_text(holder: dict[Any, Any], key: ChosenText, options: Sequence[str]) -> 
     if not others:
         return holder[first]
     return if_expression(key == first, lambda: holder[first], lambda: by_text(holder, key, others))
+
+
+def are_objects(holder: Sequence[Any]) -> bool:
+    """Whether the elements of a list are texts, or functions, of which branches can choose one."""
+    kinds = {type(each) is str if callable(each) or type(each) is str else None for each in holder}
+    return len(kinds) == 1 and None not in kinds
+
+
+def object_at(holder: Sequence[Any], conditions: Conditions) -> Any:
+    """Return the text or the function that a list has where a condition holds. Of several functions, branches choose in
+    each call."""
+    if len(holder) > 2 and all(isinstance(each, (FunctionType, BuiltinFunctionType, np.ufunc)) for each in holder):
+        return lambda *args, **kwargs: by_place(holder, conditions, lambda each: converted(each)(*args, **kwargs))
+    return by_place(holder, conditions, lambda each: each)
+
+
+def by_place(holder: Sequence[Any], conditions: Conditions, use: Callable[[Any], Any]) -> Any:
+    (place, here), *others = conditions
+    if not others:
+        return use(holder[place])
+    return if_expression(here, lambda: use(holder[place]), lambda: by_place(holder, others, use))
 
 
 def delete_item(holder: Any, key: Any) -> None:
@@ -152,7 +179,13 @@ def of_trees(holder: Sequence[Any]) -> Any:
     """Lift a list or a tuple whose elements may be trees of one structure."""
     parts = [flatten(each) for each in holder]
     spec = parts[0][1] if parts else None
-    if spec is None or spec.is_leaf() or any(each[1] != spec for each in parts):
+    if any(each[1] != spec for each in parts):
+        raise CaptureError(
+            f"an element of a {type(holder).__name__} at a place that is traced, where elements are of several kinds "
+            f"or lengths: numbers, arrays of one shape, and trees of one structure can be chosen"
+            f"\n  at {user_source()}"
+        )
+    if spec is None or spec.is_leaf():
         return as_iterable(holder)
     return Trees([as_iterable(each) for each in zip(*(leaves for leaves, _ in parts), strict=True)], spec)
 
@@ -256,7 +289,7 @@ def places(holder: Sequence[Any], place: Tracer) -> Iterator[tuple[int, Tracer]]
     """The positions of a list, each with a condition that is true if the traced place is this position."""
     count, number = len(holder), whole_number(place)
     inside = registry["logical_and"](registry["greater_equal"](number, -count), registry["less"](number, count))
-    shapes.require(inside, "list assignment index out of range", IndexError)
+    shapes.require(inside, "list index out of range", IndexError)
     for at in range(count):
         here = registry["logical_or"](registry["equal"](number, at), registry["equal"](number, at - count))
         yield at, Tracer(here)
