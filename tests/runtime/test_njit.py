@@ -377,6 +377,42 @@ def test_numba_is_not_imported():
     assert result.returncode == 0, result.stderr
 
 
+def test_what_numba_keeps_follows_from_other_files(tmp_path):
+    """A caller on disk is compiled anew when the file of a graph function has changed, or that of what it calls."""
+    caller = """
+        import numba, numpy as np
+        from graphs import f
+
+        @numba.njit(cache=True)
+        def inner(x):
+            return f(x)
+
+        @numba.njit(cache=True)
+        def outer(x):
+            return inner(x)
+
+        print(outer(np.ones(3)), len(outer.stats.cache_hits))
+        """
+    graphs = "import numbagraph\nfrom helpers import total\n@numbagraph.graph_jit\ndef f(x):\n    return total(x) * {}\n"
+    helpers = "import numpy as np\ndef total(x):\n    return np.sum(x) + {}\n"
+
+    def outcome(factor, added):
+        for name, text in (("graphs", graphs.format(factor)), ("helpers", helpers.format(added))):
+            path = tmp_path / f"{name}.py"
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+        found = run(str(tmp_path / "caller.py"))
+        assert found.returncode == 0, found.stderr
+        return found.stdout.split()
+
+    (tmp_path / "caller.py").write_text(textwrap.dedent(caller))
+    assert outcome("2.0", 0) == ["6.0", "0"]
+    assert outcome("2.0", 0) == ["6.0", "1"]
+    assert outcome("30.0", 0) == ["90.0", "0"]
+    assert outcome("30.0", 100) == ["3090.0", "0"]
+    assert outcome("30.0", 100) == ["3090.0", "1"]
+
+
 def test_caching_by_numba(tmp_path):
     """Code with a graph in it can be kept on disk. Code with an address in it cannot: Numba says so and goes on."""
     module = """

@@ -11,8 +11,8 @@ Such a call differs from one from Python in what Numba's types do not tell:
 - A list of results becomes a tuple.
 
 ``njit(cache=True)`` works where the graph's code holds no address: not with captured arrays, calls of SciPy or BLAS, or
-a compiled function as an argument. Numba then warns, and compiles in each process. It does not see when a compiled
-function of another file changes, as it does not for its own.
+a compiled function as an argument. Numba then warns, and compiles in each process. What is kept is compiled anew when
+a file of the compiled function has changed (`numbagraph.runtime.njit_cache`).
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import FAILURES, Embedding
+from numbagraph.runtime.njit_cache import Files, files_of
 
 _WEAK_KINDS = {dtype: kind for kind, dtype in PYTHON_SCALARS.items()}
 _CONSTANTS = (types.Literal, types.NumberClass, types.DType, types.Omitted, types.EllipsisType)
@@ -62,6 +63,7 @@ class Parameters(Protocol):
     """The parameters of a compiled function."""
 
     signature: inspect.Signature
+    function: Any
     static_argnames: tuple[str, ...]
 
 
@@ -176,6 +178,7 @@ class GraphCall(Struct, eq=False):
 
     embedding: Embedding
     signature: Signature
+    files: Files
 
     @classmethod
     def of(cls, function: Embeddable, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> GraphCall:
@@ -190,7 +193,8 @@ class GraphCall(Struct, eq=False):
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = [*(f"{_POSITIONAL}{number}" for number in range(len(args))), *kws]
         pysig = inspect.Signature([inspect.Parameter(name, kind) for name in names])
-        return cls(embedding, signature(result, *args, *kws.values()).replace(pysig=pysig))
+        files = files_of(function.definition.function, [each.graph for each in embedding.versions])
+        return cls(embedding, signature(result, *args, *kws.values()).replace(pysig=pysig), files)
 
 
 def is_constant(type_: types.Type) -> bool:
@@ -281,6 +285,8 @@ class Lowering:
         self.builder = builder
         self.embedding = call.embedding
         self.signature = call.signature
+        if context.environment is not None:
+            context.environment.consts.append(call.files)  # kept on disk with the code
         self.call: ProgramCall = call.embedding.call(builder, self._address)
 
     def _address(self, builder: ir.IRBuilder, number: int) -> ir.Value:

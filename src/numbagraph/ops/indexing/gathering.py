@@ -380,7 +380,8 @@ def as_positions(indices: Any) -> Value:
         )
     if value.dtype.kind not in "iu":
         raise IndexError(
-            f"arrays used as indices must be of integer (or boolean) type, not {value.dtype}: write x[i.astype(int)]"
+            f"arrays used as indices must be of integer (or boolean) type, not {value.dtype}: x[i.astype(int)] takes "
+            "them"
         )
     if value.dtype == UINT64 and not value.ndim:  # a number beyond int64 is out of bounds; NumPy's arrays wrap around
         return shapes.as_value(as_extent(value, "an index"))
