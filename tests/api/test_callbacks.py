@@ -328,10 +328,7 @@ def test_results_of_other_types(returned, error, text, compiled):
         (lambda x: pure_callback(np.sin, x, "text"), "is given arrays and numbers"),
         (lambda x: pure_callback(np.sin, x, x, vmap_method="all"), "vmap_method is one of sequential"),
         (lambda x: pure_callback(np.sin, Abstract((3,), np.float16), x), "float16 is not supported"),
-        (
-            lambda x: pure_callback(np.sin, (x, x), x),
-            "must return what result_types says, a tuple of 2 arrays or numbers, not an array or a number",
-        ),
+        (lambda x: pure_callback(np.sin, (x, x), x), "must return what result_types says, a tuple of 2 arrays"),
     ],
 )
 def test_wrong_calls(call, text):

@@ -309,11 +309,7 @@ def read_only():
         (np.empty(20, int), TypeError, "has dtype int64, and the result has dtype float64"),
         (read_only(), ValueError, "is read-only"),
         ([1.0] * 20, ValueError, "is a list of 20 arrays or numbers, and the result is an array or a number: pass"),
-        (
-            (np.empty(20),),
-            ValueError,
-            "is a tuple of one array or number, and the result is an array or a number: pass",
-        ),
+        ((np.empty(20),), ValueError, "is a tuple of one array or number, and the result is an array"),
         ("x", TypeError, "must be made of arrays, and has a str"),
     ],
 )

@@ -393,7 +393,9 @@ def test_what_numba_keeps_follows_from_other_files(tmp_path):
 
         print(outer(np.ones(3)), len(outer.stats.cache_hits))
         """
-    graphs = "import numbagraph\nfrom helpers import total\n@numbagraph.graph_jit\ndef f(x):\n    return total(x) * {}\n"
+    graphs = (
+        "import numbagraph\nfrom helpers import total\n@numbagraph.graph_jit\ndef f(x):\n    return total(x) * {}\n"
+    )
     helpers = "import numpy as np\ndef total(x):\n    return np.sum(x) + {}\n"
 
     def outcome(factor, added):

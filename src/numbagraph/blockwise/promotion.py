@@ -30,6 +30,8 @@ def as_value(operand: object) -> Value:
         return weak_constant(operand)
     if isinstance(operand, (list, tuple)):
         return list_value(operand)
+    if isinstance(operand, type):
+        raise TypeError(f"an operand is the class {operand.__name__}, which is no array and no number")
     data = np.asarray(operand)
     if data.dtype.kind in "OU" and not hasattr(operand, "__array__"):
         instead = ": write float(...) of it" if hasattr(operand, "__float__") else ""

@@ -33,14 +33,16 @@ class Source:
     @property
     def calls(self) -> list[str]:
         """The lines of the functions that run, outermost first, with their names."""
-        found: list[list[str]] = []
+        found: list[tuple[CodeType, str]] = []
         body: str | None = None
         for code, position in self.frames:
             place = body or line_text(code.co_filename, lines_of(code, position)[0])
+            if found and found[-1][1] == place and found[-1][0] in code.co_consts:
+                found.pop()  # a part of the line, such as what a condition chooses
             body = place if is_body(code) else None  # its function follows
             if body is None:
-                found.append([place, code.co_name])
-        return [f"{place}, in {name}" for place, name in reversed(found)]
+                found.append((code, place))
+        return [f"{place}, in {code.co_name}" for code, place in reversed(found)]
 
     @property
     def places(self) -> list[str]:

@@ -45,7 +45,8 @@ def is_from_library(error: Exception) -> bool:
 
 def last_call(error: RecursionError) -> tuple[str, Source | None]:
     """The function of the user's in which a recursion without end has stopped, and its line."""
-    *_, place = (each for each in frames_of(error.__traceback__) if library_of(file_of(each)) is None)
+    own = [each for each in frames_of(error.__traceback__) if library_of(file_of(each)) is None]
+    place = next((each for each in reversed(own) if each.tb_frame.f_code.co_name != "<lambda>"), own[-1])
     return place.tb_frame.f_code.co_name, line_of(place)
 
 
