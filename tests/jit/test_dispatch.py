@@ -358,3 +358,28 @@ def test_a_method_of_a_class():
     for factor in (2.0, 3.0):
         scaled = Scaled(factor)
         assert [scaled.scale(1.0), scaled.scale(x=2.0), Scaled.scale(scaled, 3.0)] == [factor, 2 * factor, 3 * factor]
+
+
+def named_self(self, x):
+    return self * x[1]
+
+
+@pytest.mark.parametrize("name", ["self", "args", "kwargs", "error", "instance", "out_"])
+def test_a_parameter_of_any_name(name):
+    namespace = {}
+    exec(f"def scaled({name}, x): return {name} * x", namespace)
+    x = np.arange(3.0)
+    found = graph_jit(namespace["scaled"])
+    for _ in range(2):
+        np.testing.assert_array_equal(found(x=x, **{name: 2.0}), 2 * x)
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        found(x=x, **{name: np.ones(2)})
+    assert name in str(found.explain(x=x, **{name: 2.0}))
+    assert found.result_dtypes(x=x, **{name: 2.0}) == [np.float64]
+
+
+def test_self_by_keyword_of_what_is_derived():
+    x = np.array([2.0, 3.0])
+    assert numbagraph.grad(lambda self: self**2)(self=3.0) == 6.0
+    np.testing.assert_array_equal(numbagraph.vmap(lambda self: self * 2)(self=x), 2 * x)
+    np.testing.assert_array_equal(numbagraph.jacrev(named_self)(self=2.0, x=x), 3.0)

@@ -8,6 +8,8 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 from numbagraph import graph_jit
+from numbagraph.errors import InternalError
+from numbagraph.transforms import interpret
 from tests.jit.test_mutated_arguments import check
 
 BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
@@ -110,3 +112,27 @@ def test_arrays_whose_elements_share_memory_are_refused(backend):
             increment(array)
             np.testing.assert_array_equal(memory, covered)
     assert 20 < refused < 380
+
+
+def test_an_index_that_another_thread_changes_is_no_fault(monkeypatch):
+    """An index is out of bounds when native code reads it, and no longer when NumPy looks for the error."""
+    compiled, x, index = graph_jit(lambda x, i: x[i] * 2), np.arange(5.0), np.array([1, 2])
+    np.testing.assert_array_equal(compiled(x, index), [2.0, 4.0])
+    original = interpret.check_sizes
+
+    def check_sizes(graph, arrays):
+        index[1] = 3
+        original(graph, arrays)
+
+    monkeypatch.setattr(interpret, "check_sizes", check_sizes)
+    index[1] = 9
+    np.testing.assert_array_equal(compiled(x, index), [2.0, 6.0])
+
+
+def test_a_check_that_fails_with_what_numpy_takes_is_a_fault():
+    graph = graph_jit(lambda x, i: x[i] * 2).graph(np.arange(5.0), np.array([1, 2]))
+    arrays = [np.arange(5.0), np.array([1, 2])]
+    with pytest.raises(InternalError, match="f: compiled code failed a check that the NumPy interpreter passes"):
+        interpret.after_failure(graph, arrays, "f", lambda kept: all(map(np.array_equal, kept, arrays)))
+    (found,) = interpret.after_failure(graph, arrays, "f", lambda kept: any(map(np.shares_memory, kept, arrays)))
+    np.testing.assert_array_equal(found, [2.0, 4.0])

@@ -339,3 +339,29 @@ def pairs_of_the_last_two(x, n):
     for i in range(n):
         a, b = b, x[i]
     return (np.float64(0.0) if a is None else a) - b
+
+
+@case((X, 1.0, 0.0), (X, 0.0, 1.0), (X, 1.0, 1.0), (X, 0.0, 0.0), (X[:1], 1.0, 0.0), (X[:0], 0.0, 1.0))
+def slice_with_ends_that_may_be_none(x, first, last):
+    start, stop = None, None
+    if first > 0:
+        start = 1
+    if last > 0:
+        stop = -1
+    return np.sum(x[start:stop] ** 2), np.sum(x[::2][:stop])
+
+
+@case((X, 1.0), (X, 0.0))
+def assignment_to_a_slice_that_may_be_whole(x, flag):
+    y = x.copy()
+    stop = None if flag > 0 else 2
+    y[:stop] = 7.0
+    y[:stop] += x[:stop]
+    return y
+
+
+@case((X, 1.0, 0.0), (X, 0.0, 1.0), (X, 1.0, 1.0), (X, 0.0, 0.0), (X[:1], 1.0, 1.0), (X[:0], 0.0, 1.0))
+def backward_slice_with_ends_that_may_be_none(x, first, last):
+    start = None if first > 0 else 2
+    stop = None if last > 0 else 0
+    return np.sum(x[start:stop:-1] ** 2), np.sum(x[start::-2])

@@ -65,6 +65,8 @@ from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_
 def slice_(start: Any, stop: Any, step: Any) -> slice:
     if step is None or (type(step) is int and step > 0):
         return slice(end_of_slice(start, 0), end_of_slice(stop, sys.maxsize), step)
+    if type(step) is int:
+        return slice(end_of_slice(start, sys.maxsize), end_of_slice(stop, -sys.maxsize), step)
     return slice(start, stop, step)
 
 
