@@ -98,5 +98,5 @@ def refusal(array: Value | None) -> str:
     # what rules have made may have no line: then that of what it is made of
     made = [] if array is None else [array, *reversed(toposort([*extents_of(array), array]))]
     source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)
-    where = f"\n  at {source}" if source is not None else ""
+    where = f"\n  {source.text}" if source is not None else ""
     return f"a length of {what} follows from elements that are computed here, but it must be known before{where}"

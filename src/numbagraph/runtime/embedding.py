@@ -55,7 +55,7 @@ class Embedding(Struct, eq=False):
         return tuple(found)
 
     def _failure(self, error: type[Exception], subject: str, source: Source | None) -> Failure:
-        where = f"\n  at {source}" if source is not None else ""
+        where = f"\n  {source.text}" if source is not None else ""
         kind = ValueError if issubclass(error, ShapeError) else error
         return Failure(kind, f"{self.described}: {subject}{where}")
 

@@ -30,8 +30,8 @@ def error_of(special: Specialisation, steps: Sequence[StepRecord]) -> Exception 
     except Exception as error:  # noqa: BLE001  whoever asked for it raises it
         for each in steps:
             error = extended(error, f"in step {each.number}")
-            for name, source in known[each.name].places:
-                error = extended(error, f"in {name}", source)
+            for what, source in known[each.name].places:
+                error = extended(error, what, source)
         return error
     return None
 
@@ -50,7 +50,7 @@ def regions_of(program: Program, name: str, branches: tuple[tuple[str, Source | 
     for number, step in enumerate(program.body.steps):
         prefix = f"{name}.{number}"
         if isinstance(step, Branch):
-            around = ((step.name, step.source), *branches)
+            around = (("in a branch", step.source), *branches)
             for k, region in enumerate(step.regions):
                 yield from regions_of(region.program, f"{prefix}.branch{k}.program", around)
         elif isinstance(step, (Loop, ReverseLoop)):
@@ -63,7 +63,7 @@ def regions_of(program: Program, name: str, branches: tuple[tuple[str, Source | 
             for title, region in parts.items():
                 if region is not None:
                     own = f"{prefix}.{title}.program"
-                    yield Place(own, region, ((loop.name, loop.source), *branches))
+                    yield Place(own, region, (("in a loop", loop.source), *branches))
                     yield from regions_of(region.program, own)
 
 

@@ -40,7 +40,7 @@ def known_shape(value: Value, what: str) -> tuple[int, ...]:
     if len(numbers) < len(shape):
         made = reversed(toposort([*extent_values(value.type), value]))
         source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)
-        place = "" if source is None else f"\n  at {source}"
+        place = "" if source is None else f"\n  {source.text}"
         raise LengthsNeeded(
             f"{what} needs lengths that are known before it runs, and a length of {value.type} is not: it follows "
             "from elements, or from a caller in native code. Reduce what a mask selects, and call it from Python"

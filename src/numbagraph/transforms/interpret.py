@@ -302,7 +302,7 @@ class Calls:
         result = attrs.pop("result")
         if result not in self.found.get(call, ()):
             numbers = [*dict.fromkeys([*self.wanted.get(call, ()), result])]
-            with saying(lambda: f"in {node.op.name}", node.source):
+            with saying(lambda: operation_of(node, operands), node.source):
                 self.found[call] = dict(zip(numbers, compute(*operands, results=numbers, **attrs), strict=True))
         return self.found[call][result]
 
@@ -326,7 +326,9 @@ def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
 
 
 def operation_of(node: Node, operands: Sequence[Any]) -> str:
-    """The operation with its operands, if users know it by its name."""
+    """A loop, a branch, or an operation with its operands, if users know it by its name."""
+    if node.op.kind == "control":
+        return "in a branch" if node.op.name == "switch" else "in a loop"
     return f"in {node.op.name}({', '.join(map(describe, operands))})" if node.op.implements else ""
 
 
@@ -356,6 +358,8 @@ def extended(error: Exception, text: str, source: Source | None = None) -> Excep
     if source is not None:
         said = "\n".join([str(error), *getattr(error, "__notes__", ())])
         text = "\n  ".join(each for each in (text, source.text_behind(said)) if each)
+    if not text:
+        return error
     if getattr(error, "__notes__", ()):
         error.add_note(f"  {text}")
         return error
