@@ -183,3 +183,116 @@ def test_handlers_of_other_errors_leave_errors_of_matrices_alone():
     assert compiled(np.eye(2), 5) == -1.0
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
         compiled(np.zeros((2, 2)), 0)
+
+
+class Held:
+    def __init__(self, t):
+        self.t, self.n = t, 0.0
+
+    def put(self, v):
+        if v > 2:
+            raise ValueError("too large")
+        self.t = v
+        return v
+
+    def count(self, v):
+        self.n += 1
+        return self.put(v)
+
+
+OUTER = Held(1.0)
+
+
+def put_into_object(s):
+    held, found = Held(s), 0.0
+    try:
+        found = held.put(s)
+    except ValueError:
+        found = -1.0
+    return found + held.t
+
+
+def put_in_loop(x):
+    OUTER.t, taken = 1.0, 0
+    for v in x:
+        try:
+            OUTER.put(v)
+        except ValueError:
+            taken += 1
+            OUTER.n = 5.0
+    return OUTER.t + OUTER.n * taken
+
+
+def returns_from_try(s):
+    k, values = 0, [1.0, 2.0]
+    while k < 4 and s != OUTER.t:
+        k += 1
+        try:
+            OUTER.put(s)
+            return values[0] + k
+        except ValueError:
+            values[1] = 3.0
+    return values[1]
+
+
+@pytest.mark.parametrize("function", [put_into_object, put_in_loop, returns_from_try])
+def test_bodies_change_objects_where_they_raise_nothing(function):
+    compiled = ng.graph_jit(function)
+    for s in (1.5, 2.5, -1.0):
+        given = X * s if function is put_in_loop else s
+        OUTER.t, OUTER.n = 1.0, 0.0
+        expected, state = function(given), dict(vars(OUTER))
+        OUTER.t, OUTER.n = 1.0, 0.0
+        assert compiled(given) == expected
+        assert vars(OUTER) == state
+
+
+def counts_and_raises(s):
+    held = Held(s)
+    try:
+        held.count(s)
+    except ValueError:
+        s = 0.0
+    return held.n + s
+
+
+def counts_outside(s):
+    try:
+        OUTER.count(s)
+    except ValueError:
+        s = 0.0
+    return OUTER.n + s
+
+
+def changes_a_dict(s):
+    known = {"a": 1.0}
+
+    def change(v):
+        known["a"] = v
+        return OUTER.put(v)
+
+    try:
+        change(s)
+    except ValueError:
+        s = 0.0
+    return known["a"] + s
+
+
+def appends(s):
+    found = [1.0]
+
+    def change(v):
+        found.append(v)
+        return OUTER.put(v)
+
+    try:
+        change(s)
+    except ValueError:
+        s = 0.0
+    return len(found) + s
+
+
+@pytest.mark.parametrize("function", [counts_and_raises, counts_outside, changes_a_dict, appends])
+def test_what_has_changed_before_an_error_is_refused(function):
+    with pytest.raises(ng.TraceError):
+        ng.graph_jit(function)(3.0)

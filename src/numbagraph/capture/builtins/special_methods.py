@@ -13,6 +13,7 @@ import numpy as np
 from numbagraph.capture.values.containers import in_region
 from numbagraph.capture.values.list_aliases import is_made_here
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, present
+from numbagraph.capture.values.raised_errors import of_none
 from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import library_of
@@ -50,6 +51,8 @@ def special(holder: Any, name: str) -> Callable[..., Any] | None:
 def attribute(holder: Any, name: str) -> Any:
     """``holder.name``."""
     kind = type(holder)
+    if holder is None and not hasattr(None, name):
+        raise of_none(name)
     if kind in _PLAIN or kind.__flags__ & _IMMUTABLE_TYPE:
         return getattr(holder, name)
     found = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)

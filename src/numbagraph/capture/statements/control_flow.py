@@ -186,13 +186,19 @@ class While:
 
     def captured(self) -> State:
         """Return the variables after the loop."""
-        return self.extended.run(lambda names, state: with_lists(*self.parts(names, renewed(state)), self.rebound))
+
+        def run(names: Sequence[str], state: State) -> State:
+            self.rebound = Rebound()  # an earlier pass may have had fewer variables
+            return with_lists(*self.parts(names, renewed(state)), self.rebound)
+
+        return self.extended.run(run)
 
     def with_changed_lists(self) -> State:
         """Return the variables after a loop whose condition seems to be known, but is not where a step changes
         lists."""
 
         def run(names: Sequence[str], state: State) -> State:
+            self.rebound = Rebound()
             whole, state = self.parts(names, state)
             return with_changed_lists(whole, state, self.rebound, one_step(self.one, state))
 

@@ -76,9 +76,10 @@ class Extended:
         """Return the variables after the loop or branch, which ``function`` traces. Put those that are places there."""
         for _ in range(PASSES):
             values = [value_at(each) for each in self.places]
+            names = [each.variable() for each in self.places]
             try:
                 with tried():
-                    found = function((*self.names, *map(str, self.places)), (*self.state, *values))
+                    found = function((*self.names, *names), (*self.state, *values))
             except PlacesWritten as written:
                 known = {each.key for each in self.places}
                 new = [each for each in written.places if each.key not in known]

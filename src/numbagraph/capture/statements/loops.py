@@ -38,6 +38,7 @@ from numbagraph.capture.values.loop_state import (
     with_array,
 )
 from numbagraph.capture.values.optional import UNDEFINED, aligned, required
+from numbagraph.capture.values.places import identity
 from numbagraph.capture.values.raised_errors import Raised, catcher_here, raised_of
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.capture.values.strings import Leaf
@@ -120,7 +121,7 @@ class Capture:
         trace = current_trace()
         assert trace is not None
         around: Memory | None = trace.loop
-        key = None if around is None else around.key(site)
+        key = None if around is None else around.key((site, *map(identity, self.names)))
         nothing = Recalled([], {}, {}, {}, Memory())
         known = nothing if around is None else around.known.get(key, nothing)
         self.recall(known)

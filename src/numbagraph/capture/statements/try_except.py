@@ -15,6 +15,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.capture.statements.branches import branch
 from numbagraph.capture.statements.control_flow import if_
+from numbagraph.capture.statements.extended_state import Extended
 from numbagraph.capture.values.containers import Containers
 from numbagraph.capture.values.raised_errors import Catcher, Elsewhere, Unseen, catching
 from numbagraph.capture.values.written_arrays import Traced, in_region
@@ -28,7 +29,7 @@ from numbagraph.tracing.checks import kind_of
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.python_arithmetic import is_own_limit
 from numbagraph.tracing.regions import HAS_RUN
-from numbagraph.tracing.retrace import ListFull, OrderMissing
+from numbagraph.tracing.retrace import ListFull, OrderMissing, PlacesWritten
 from numbagraph.tracing.trace import active, tried
 from numbagraph.tracing.tracer import Tracer, user_source
 
@@ -84,11 +85,13 @@ class Catching(Catcher):
         return max((at for at, each in enumerate(guards, 1) if self.number(each) is not None), default=0)
 
     def require_unwritten(self, region: Traced, end: int) -> None:
-        """Raise where an array has been assigned to before an error that a handler takes."""
-        if any(region.journal.changed.get(id(array), 0) < end for array, _ in region.written):
+        """Raise where an array, an object or a container has changed before an error that a handler takes."""
+        journal = region.journal
+        changes = [journal.changed.get(id(array), 0) for array, _ in region.written]
+        if any(each < end for each in (*changes, *(count for _, count in journal.holders.values()))):
             raise Unseen(
-                "`except` takes an error after an array, a list or a dict has changed in the same statement or "
-                f"function: raise errors before anything is changed, or use `if`\n  at {user_source()}"
+                "`except` takes an error after an array, a list, a dict or an object has changed in the same statement "
+                f"or function: raise errors before anything is changed, or use `if`\n  at {user_source()}"
             )
 
     # ---- what happens in the body ----
@@ -197,7 +200,20 @@ def try_(
 ) -> Sequence[Any]:
     """Return the variables behind ``try``. Each handler is a function of its classes, and one of the error and the
     variables."""
-    known = [Handler(classes_of(classes), run) for classes, run in handlers]
+    extended = Extended(names, state)
+    own, then = extended.body(body), None if orelse is None else extended.body(orelse)
+    known = [Handler(classes_of(classes), None if run is None else extended.body(run)) for classes, run in handlers]
+    return extended.run(lambda names, state: captured_try(names, own, then, known, partial, state))
+
+
+def captured_try(
+    names: Sequence[str],
+    body: Function,
+    orelse: Function | None,
+    known: Sequence[Handler],
+    partial: bool,
+    state: State,
+) -> Sequence[Any]:
     catcher = Catching(known)
     containers = Containers(state)
     raised: list[Exception] = []
@@ -213,10 +229,10 @@ def try_(
     try:
         with tried(), catching(catcher):
             region = in_region(attempt, "the body of try")
-    except Unseen:
+    except (Unseen, PlacesWritten):
         raise
-    except (Exception, OrderMissing):  # noqa: BLE001  raised where nothing else is
-        return plainly(body, orelse, known, partial, state)
+    except (Exception, OrderMissing) as refused:  # noqa: BLE001  raised where nothing else is
+        return plainly(unraised(body, catcher, refused), orelse, known, partial, state)
     number = catcher.taken(type(raised[0])) if raised else None
     end = len(region.guards) if number else catcher.place(region.guards)
     if not catcher.place(region.guards):
@@ -228,6 +244,22 @@ def try_(
         )
     catcher.require_unwritten(region, end)
     return chosen(catcher, region, end, number or 0, (names, body, orelse, state))
+
+
+def unraised(body: Function, catcher: Catching, refused: BaseException) -> Function:
+    """Return the body of a ``try`` as a function that raises ``refused`` if the body may raise an error that a handler
+    takes."""
+
+    def run(*given: Any) -> State:
+        guards = shapes.current_collector().guards
+        mark = len(guards)
+        with catching(catcher):
+            found = body(*given)
+        if catcher.place(guards[mark:]):
+            raise refused
+        return found
+
+    return run
 
 
 def chosen(

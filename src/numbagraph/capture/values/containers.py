@@ -271,7 +271,10 @@ def copied(thing: Any) -> Any:
 
 
 def require_own(holder: Any) -> None:
-    """Raise for a list that was taken from another one at a traced place."""
+    """Note that a list, a dict or an object changes. Raise for one that was taken from another one at a traced
+    place."""
+    if in_region() and active.scope is not None:
+        active.scope.journal.note_holder(holder)
     trace = current_trace()
     if trace is not None and id(holder) in trace.picked:
         raise CaptureError(

@@ -11,6 +11,17 @@ ABSENT: Any = object()
 """The value of a place where there is none."""
 
 
+class PlaceName(str):
+    """The name of a place as a variable. Places of one name differ in their keys."""
+
+    key: Any = None
+
+
+def identity(name: str) -> Any:
+    """Return something by which variables differ, also those that are places of one name."""
+    return name.key if isinstance(name, PlaceName) else name
+
+
 class Place:
     """An attribute of an object, or an element of a list or a dict."""
 
@@ -21,6 +32,12 @@ class Place:
     def __str__(self) -> str:
         kind = getattr(self.holder, "__name__", type(self.holder).__name__)
         return f"{kind}.{self.name}" if self.is_attribute else f"{kind}[{self.name!r}]"
+
+    def variable(self) -> PlaceName:
+        """The name of the place as a variable."""
+        name = PlaceName(self)
+        name.key = self.key
+        return name
 
     def get(self) -> Any:
         """Return the value as the program sees it; `ABSENT` if there is none."""
@@ -56,6 +73,7 @@ def write(place: Place, value: Any) -> None:
     scope = active.scope
     assert scope is not None
     journal = scope.journal
+    journal.note_holder(place.holder)
     if place.key not in journal.variables and place.key not in journal.places:
         journal.places[place.key] = place, place.own()
     place.set(value)
@@ -64,6 +82,8 @@ def write(place: Place, value: Any) -> None:
 def store(place: Place, value: Any) -> None:
     """Assign the value after a loop or a branch."""
     if is_made_here(place.holder):
+        if (scope := active.scope) is not None and scope.journal is not None:
+            scope.journal.note_holder(place.holder)
         place.set(value)
     else:
         write(place, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from numbagraph.ir.values import Node, Value
 from numbagraph.tracing import checks
 from numbagraph.tracing.trace import CaptureError, active
 from numbagraph.tracing.tracer import Tracer, user_source
+from numbagraph.tracing.user_code import library_of
 
 
 class UserError(Struct):
@@ -116,10 +118,30 @@ MARK = "__numbagraph_raised__"
 def raised_of(error: BaseException) -> Raised | None:
     """Return the program's error if ``error`` is one that the user's function has raised in a loop or a branch, or one
     that Python or NumPy raise where they get there: an index that is known to be out of bounds, a division by zero,
-    shapes that do not fit. None for others."""
-    if isinstance(error, (LookupError, ZeroDivisionError, ShapeError)) and MARK not in error.__dict__:
+    shapes that do not fit, an attribute of None. None for others."""
+    if MARK in error.__dict__:
+        return error.__dict__[MARK]
+    if isinstance(error, (LookupError, ZeroDivisionError, ShapeError)) or is_of_shapes(error) or is_of_none(error):
         return Raised(type(error), error.args if all(type(each) is str for each in error.args) else (str(error),))
-    return error.__dict__.get(MARK)
+    return None
+
+
+def is_of_shapes(error: BaseException) -> bool:
+    """Whether shapes of NumPy's own arrays do not fit."""
+    return type(error) is ValueError and str(error).startswith("operands could not be broadcast together")
+
+
+def is_of_none(error: BaseException) -> bool:
+    """Whether the user's code has asked for an attribute that None does not have."""
+    if not isinstance(error, AttributeError) or not str(error).startswith("'NoneType' object has no attribute"):
+        return False
+    *_, last = traceback.walk_tb(error.__traceback__)
+    return library_of(last[0].f_code.co_filename) is None
+
+
+def of_none(name: str) -> BaseException:
+    """The error for an attribute of None, on a path that the program may not take."""
+    return Raised(AttributeError, (f"'NoneType' object has no attribute {name!r}",)).marked()
 
 
 class Premature:

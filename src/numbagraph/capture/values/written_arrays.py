@@ -43,6 +43,8 @@ class Journal:
         """The arrays that are no views, and their first values."""
         self.changed: dict[int, int] = {}
         """The number of guards when each array was changed first, in the order of `Traced.guards`."""
+        self.holders: dict[int, tuple[Any, int]] = {}
+        """The objects and containers that were changed, with the number of guards by then."""
         self.first_guard = len(shapes.current_collector().guards)
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
@@ -75,7 +77,17 @@ class Journal:
         self.roots[id(root)] = (root, root.value)
 
     def note_change(self, root: Tracer) -> None:
-        self.changed.setdefault(id(root), len(shapes.current_collector().guards) - self.first_guard)
+        self.changed.setdefault(id(root), self._guards())
+
+    def note_holder(self, holder: Any) -> None:
+        """Note that an object or a container changes, which may be one from outside."""
+        if isinstance(holder, Tracer):
+            return
+        if id(holder) not in self.made or id(holder) in self.originals:
+            self.holders.setdefault(id(holder), (holder, self._guards()))
+
+    def _guards(self) -> int:
+        return len(shapes.current_collector().guards) - self.first_guard
 
     def _save(self, array: Tracer) -> None:
         scope = active.scope
@@ -152,8 +164,8 @@ def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
 
 def raise_written(journal: Journal, error: Exception | None = None) -> None:
     """Raise if the region has assigned to attributes or elements that are no variables of it; an error may have arisen
-    from that."""
-    if journal.places:
+    from that, unless a function calls itself without end: each of its calls would be traced again."""
+    if journal.places and not isinstance(error, RecursionError):
         place, _ = next(iter(journal.places.values()))
         text = (
             f"assignment to {place} in a loop or a branch on traced values: use a variable, and assign it afterwards"
