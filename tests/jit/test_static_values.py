@@ -407,3 +407,54 @@ def test_values_under_derivatives():
 def test_errors_are_those_of_the_value():
     with pytest.raises(np.exceptions.AxisError, match="axis 5 is out of bounds"), warnings.catch_warnings():
         graph_jit(lambda x, axis: x.sum(axis=axis))(P, 5)
+
+
+def test_numbers_reach_functions_that_are_compiled_themselves():
+    inner = graph_jit(lambda x, axis: x.sum(axis=axis))
+    outer = graph_jit(lambda x, axis: inner(x, axis) + 1)
+    for axis in (1, 0, np.int64(1)):
+        np.testing.assert_array_equal(outer(P, axis), P.sum(axis=axis) + 1)
+
+
+def test_quarters_are_those_of_the_number():
+    compiled = graph_jit(np.rot90)
+    for k in (np.int64(0), -1, 0, 1, np.int32(2), 5):
+        np.testing.assert_array_equal(compiled(P, k), np.rot90(P, k))
+
+
+FUNCTIONS = {1: np.sin, 2: np.cos}
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda v, k: FUNCTIONS[k + 1](v),
+        lambda v, k: [np.sin, np.cos][k](v),
+        lambda v, k: {0: v, 1: -v}[k],
+        lambda v, k: v[{0: slice(0, 2), 1: slice(1, 3)}[k]],
+        lambda v, k: v.astype([np.float32, np.int64][k]),
+        lambda v, k: np.einsum(("i,i->", "i,j->ij")[k], v, v),
+        lambda v, k: getattr(np, {0: "sin", 1: "cos"}[k])(v),
+    ],
+)
+def test_numbers_choose_from_lists_and_dicts(function, backend):
+    compiled = graph_jit(function, backend=backend)
+    for k in (0, 1, 0):
+        expected, found = function(x, k), compiled(x, k)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+        assert found.dtype == expected.dtype
+    with pytest.raises((IndexError, KeyError)):
+        compiled(x, 7)
+
+
+def test_truth_values_are_places_in_lists():
+    def pick(x, which, below):
+        return [x, -x, x + 1][which] + (x, 2 * x)[bool(x[0] < below)]
+
+    compiled = graph_jit(pick)
+    for which in (False, True, 2, -1):
+        for below in (0.0, 9.0):
+            np.testing.assert_array_equal(compiled(x, which, below), pick(x, which, below))
+    with pytest.raises(TypeError, match="list indices must be integers or slices"):
+        graph_jit(lambda x, which: [x, -x][which])(x, np.True_)

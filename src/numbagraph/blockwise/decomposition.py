@@ -7,7 +7,7 @@ from typing import Any
 
 from numbagraph.blockwise.common import Reference, first_argument, reference_of, scalar_result
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import Op, Unsupported, new_memory
+from numbagraph.ir.values import Constant, Op, Unsupported, Value, new_memory
 
 
 def decomposition(
@@ -33,7 +33,7 @@ def decomposition(
 
     def declare(function: Callable[..., Any]) -> Op:
         title = name or found
-        frontend = giving_scalars(function) if scalar else function
+        frontend = with_known_numbers(giving_scalars(function) if scalar else function, function, title)
         of_first = view_of and first_argument(function)
         absent = Unsupported(f"{title} is written in other ops, and is never a node of a graph")
         return registry.register(
@@ -57,6 +57,25 @@ def decomposition(
         )
 
     return declare
+
+
+def with_known_numbers(call: Callable[..., Any], function: Callable[..., Any], title: str) -> Callable[..., Any]:
+    """Return ``call``, which raises for a value in the place of a parameter of ``function`` that is an integer or a
+    truth value of Python: a value is equal to no number, so that it would take the wrong path."""
+    code, kinds = function.__code__, function.__annotations__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = {name: number for number, name in enumerate(names) if kinds.get(name) in ("int", "bool")}
+    if not known:
+        return call
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        for name, number in known.items():
+            given = args[number] if number < min(len(args), code.co_argcount) else kwargs.get(name)
+            if isinstance(given, Value) and not isinstance(given, Constant):
+                raise TypeError(f"{title}: {name} must be known before values: name it in static_argnames")
+        return call(*args, **kwargs)
+
+    return run
 
 
 def giving_scalars(function: Callable[..., Any]) -> Callable[..., Any]:

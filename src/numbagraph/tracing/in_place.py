@@ -56,8 +56,8 @@ class Named:
 def not_traced(text: str) -> TraceError:
     """The error for a write into an array of NumPy's own, which is not traced."""
     advice = (
-        "pass an array from outside of the function as an argument, assign to a copy (y = np.array(y)), or return what "
-        "it would become (y = y + x)"
+        "pass an array from outside of the function as an argument, assign to a copy (y = np.array(y)) and put that "
+        "into its place (self.y = y), or return what it would become (y = y + x)"
     )
     return refused(TraceError(f"{text}: {advice}\n  at {user_source()}"))
 

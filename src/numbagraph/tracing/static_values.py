@@ -42,7 +42,7 @@ def is_number(leaf: Any, *, only_counts: bool = False) -> bool:
 def needs_counts(error: BaseException) -> bool:
     """Whether an error is about the value of a number, rather than about an argument of a function: there are too many
     values of floats."""
-    return isinstance(error, UnknownValueError)
+    return isinstance(error, (UnknownValueError, CaptureError))
 
 
 def is_static(leaf: Any) -> bool:
@@ -66,10 +66,10 @@ def with_values(leaves: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 
 def numbers_given(error: BaseException) -> frozenset[str]:
     """Return the names of the arguments, Python's numbers, that the call was given which failed with an error: those
-    in frames behind the last one of the user's code. None are, where a loop or a branch cannot be captured: with known
-    numbers it would be unrolled."""
+    in frames behind the last one of the user's code. Where a loop or a branch cannot be captured, which would be
+    unrolled with known numbers, those alone that the error names."""
     if isinstance(error, CaptureError):
-        return frozenset()
+        return error.numbers
     frames: list[FrameType] | None = None
     place = error.__traceback__
     while place is not None:

@@ -166,6 +166,8 @@ class CaptureError(TraceError):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self.numbers: frozenset[str] = frozenset()
+        """The arguments for whose numbers alone it can be (`numbagraph.tracing.static_values`)."""
         refused(self)
 
 

@@ -16,6 +16,7 @@ from numbagraph.ir.internal import InternalError
 from numbagraph.ir.sources import is_body
 from numbagraph.tracing.internal_errors import fault_of
 from numbagraph.tracing.near_names import ask_for_near_name
+from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.user_code import HARMLESS, OWN, library_of
 
 OF_LISTS = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
@@ -49,7 +50,7 @@ def shorten(error: BaseException, arguments: Iterable[Any] = (), described: str 
         and _libraries(error.__traceback__)[-1:] != [OWN]
     ):
         _note(error, OF_TRACERS)
-    if not debugs():
+    if not debugs() and current_trace() is None:  # while a function is traced, frames say which numbers are needed
         _shorten(error, set())
 
 

@@ -42,15 +42,18 @@ from numbagraph.capture.values.iterables import (
 from numbagraph.capture.values.list_aliases import Hidden, copies_of, is_made_here
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
+from numbagraph.capture.values.loop_state import is_number
 from numbagraph.capture.values.objects import is_object
 from numbagraph.capture.values.optional import UNDEFINED, Possibly, is_none, present, required, settled
 from numbagraph.capture.values.picked_arrays import Picked
 from numbagraph.capture.values.places import Place, write
+from numbagraph.capture.values.raised_errors import of_none
 from numbagraph.capture.values.stacked_list import Stacked, repeated
 from numbagraph.capture.values.strings import ChosenText
 from numbagraph.capture.values.traced_keys import KINDS
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL
 from numbagraph.ops.indexing.strided_slices import has_strided
 from numbagraph.ops.indexing.subscripts import index
 from numbagraph.runtime.arguments import flatten
@@ -58,6 +61,7 @@ from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.in_place import not_traced
 from numbagraph.tracing.operators import counts
 from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.static_values import numbers_in
 from numbagraph.tracing.trace import converted, current_trace
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
 
@@ -91,14 +95,11 @@ def item(holder: Any, key: Any) -> Any:
     if isinstance(holder, (Tracer, np.ndarray)):
         key = with_arrays_of(key)
     if has_traced(key) and not isinstance(holder, Tracer):
-        if type(holder) in KINDS:
-            require_table(holder, key)
-        elif type(holder) is list:
-            require_rows(holder)
-        if isinstance(key, Tracer) and isinstance(holder, (list, tuple)) and are_objects(holder):
-            return object_at(holder, list(places(holder, key)))
-        make = made_by(holder)
-        return lifted(holder)[key] if make is None else make(key)
+        try:
+            return at_traced(holder, key)
+        except CaptureError as error:  # functions, texts and their like: a known number chooses one
+            error.numbers = frozenset(numbers_in(key))
+            raise
     whole: Any = holder
     found = whole[key]
     if type(key) is slice:
@@ -106,6 +107,32 @@ def item(holder: Any, key: Any) -> Any:
     if isinstance(found, Possibly) and found.absent is UNDEFINED:
         return present(found, KeyError, repr(key))
     return found.operand() if type(found) is Hidden else found
+
+
+def at_traced(holder: Any, key: Any) -> Any:
+    """Return ``holder[key]`` of a container with a traced key."""
+    if type(holder) is dict and not all(is_number(each) and not np.ndim(each) for each in flatten(holder)[0]):
+        raise CaptureError(
+            f"an element of a dict at a traced key, which holds other things than numbers: let it hold numbers and "
+            f"tuples of them, or let integers of Python's be its keys\n  at {user_source()}"
+        )
+    if type(holder) in KINDS:
+        require_table(holder, key)
+    elif type(holder) is list:
+        require_rows(holder)
+    if isinstance(key, Tracer) and isinstance(holder, (list, tuple)) and are_objects(holder):
+        return object_at(holder, list(places(holder, key)))
+    make = made_by(holder)
+    return lifted(holder)[place_in(holder, key)] if make is None else make(key)
+
+
+def place_in(holder: Any, key: Any) -> Any:
+    """Return a key of a list or a tuple, for which a truth value of Python's is 0 or 1."""
+    if isinstance(holder, (list, tuple)) and isinstance(key, Tracer) and not key.ndim and key.dtype == BOOL:
+        if not key.value.type.weak:
+            raise TypeError(f"list indices must be integers or slices, not numpy.bool\n  at {user_source()}")
+        return Tracer(whole_number(key))
+    return key
 
 
 def with_arrays_of(key: Any) -> Any:
@@ -261,6 +288,8 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
     if in_region() and type(holder) in (list, dict) and not is_made_here(holder) and is_known(holder, key):
         assign_outside(place_of_element(holder, key), value)
         return
+    if isinstance(holder, np.ndarray) and (in_region() or has_traced(key) or is_traced(required(value))):
+        raise not_traced("an element of an array of NumPy's own is assigned to, which is no argument")
     require_changeable(holder)
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
@@ -298,6 +327,8 @@ def places(holder: Sequence[Any], place: Tracer) -> Iterator[tuple[int, Tracer]]
 
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
+    if holder is None:
+        raise of_none(name)
     if isinstance(holder, Cell):
         if in_region() and not is_made_here(holder):
             write(Place(holder, name, is_attribute=True), value)

@@ -13,6 +13,7 @@ from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value
 from numbagraph.runtime.arguments import register_node
 from numbagraph.tracing.errors import OnlyTraced
+from numbagraph.tracing.static_values import numbers_in
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 
@@ -36,6 +37,9 @@ class ChosenText(OnlyTraced):
         self.options = options
         self.index = index
         """The place of the text among the options."""
+
+    def operand(self) -> NoReturn:
+        raise self._refusal()
 
     def where(self, holds: Callable[[str], Any]) -> Any:
         """Whether something holds for the text, given that it is known for each option."""
@@ -66,10 +70,12 @@ class ChosenText(OnlyTraced):
 
     def _refusal(self) -> CaptureError:
         shown = ", ".join(map(repr, self.options))
-        return CaptureError(
+        error = CaptureError(
             f"a text that a loop or a branch on traced values chooses ({shown}) can be compared, looked for and "
             f"returned: do the rest with each text, on each path\n  at {user_source()}"
         )
+        error.numbers = frozenset(numbers_in(self.index))  # known ones choose while the function is traced
+        return error
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise self._refusal()
