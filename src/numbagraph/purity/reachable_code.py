@@ -38,7 +38,7 @@ from numbagraph.purity.known_pure import are_methods, is_harmless, is_harmless_m
 from numbagraph.purity.nondeterminism import Watch, spelled, suspicious_names
 from numbagraph.purity.trace_profile import CodeKey, key_of
 from numbagraph.runtime.arguments import is_source
-from numbagraph.runtime.guards import CONTENT, DEFINITION, MISSING, NameGuard, content_guard, read
+from numbagraph.runtime.guards import CLASS, CONTENT, DEFINITION, MISSING, NameGuard, content_guard, read
 from numbagraph.runtime.objects import slot_offset
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.user_code import HARMLESS, OWN, entries_of, is_home, library_of
@@ -425,6 +425,8 @@ class Walk:
         if kind.__getattribute__ not in _ORDINARY or is_source(owner):
             self.may_write = True
             return MISSING
+        if not kind.__flags__ & _IMMUTABLE_TYPE:
+            self._guard(owner, CLASS, kind, f"the class of {spelling.rpartition('.')[0] or 'an object'}")
         on_class = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), MISSING)
         if isinstance(on_class, types.MemberDescriptorType):
             if slot_offset(on_class) is None:

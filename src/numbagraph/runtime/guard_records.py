@@ -79,6 +79,11 @@ def records_of(owner: Any, key: Any, expected: int | None) -> list[GuardRecord]:
     return [GuardRecord(kind=GuardKind.ENTRY, place=id(owner), key=id(key), hash=hash(key), expected=expected)]
 
 
+def class_record(owner: Any, kind: type) -> GuardRecord:
+    """The record of an object's class, which ends the header of the object."""
+    return _word(id(owner) + HEADER_SIZE - _WORD, id(kind))
+
+
 def content_records(owner: Any, value: Sequence[Any], version: int) -> tuple[list[GuardRecord], Any]:
     """The records of the content of a container, whose number does not depend on that content; and the memory that they
     point to."""

@@ -19,6 +19,7 @@ import numpy as np
 from numbagraph.runtime.guard_records import (
     DefinitionRecord,
     GuardRecord,
+    class_record,
     content_records,
     definition_record,
     records_of,
@@ -30,6 +31,8 @@ CONTENT = object()
 """A stand-in for a key: all elements of a dict, list, set or deque."""
 DEFINITION = object()
 """A stand-in for a key: the code and the defaults of a function."""
+CLASS = object()
+"""A stand-in for a key: the class of an object."""
 _BY_VALUE = (int, bool, str, bytes, type(None))
 
 
@@ -37,9 +40,9 @@ class NameGuard(NamedTuple):
     """A place that holds a reference, and the value that it had when the function was traced."""
 
     owner: Any
-    """A dict, a cell, an object with slots, or the object to which `CONTENT` or `DEFINITION` refers."""
+    """A dict, a cell, an object with slots, or the object to which `CONTENT`, `DEFINITION` or `CLASS` refers."""
     key: Any
-    """The key in a dict, the descriptor of a slot, `CONTENT` or `DEFINITION`."""
+    """The key in a dict, the descriptor of a slot, `CONTENT`, `DEFINITION` or `CLASS`."""
     value: Any
     """The value; `MISSING` if there was none."""
     name: str
@@ -73,6 +76,8 @@ def read(owner: Any, key: Any) -> Any:
         return content_of(owner)
     if key is DEFINITION:
         return definition_of(owner)
+    if key is CLASS:
+        return type(owner)
     if type(owner) is CellType:
         try:
             return owner.cell_contents
@@ -159,4 +164,6 @@ def _records(guard: NameGuard) -> tuple[list[Any], Any]:
         return [definition_record(owner, value)], None
     if key is CONTENT:
         return content_records(owner, value, version)
+    if key is CLASS:
+        return [class_record(owner, value)], None
     return records_of(owner, key, None if value is MISSING else id(value)), None
