@@ -1,6 +1,7 @@
 """Attributes, globals and elements of dicts that a function assigns to: each call has Python's effect, or none."""
 
 import copy
+import os
 
 import numpy as np
 import pytest
@@ -184,3 +185,173 @@ def test_bodies_that_run_for_several_steps_or_elements(name):
     with pytest.raises(numbagraph.TraceError, match=r"(?s)'calls' is assigned to in .*test_written_state\.py:"):
         graph_jit(lambda x: BODIES[name](counter, x))(X)
     assert counter.calls == 0
+class Held:
+    def __init__(self, t=0.0, kid=None):
+        self.t, self.n, self.kid = t, 0, kid
+
+    def add(self, v):
+        self.t = self.t + v
+        self.n += 1
+        return self.t
+
+    def hand(self, v):
+        if v > self.t:
+            self.kid.add(v)
+            return v
+        return self.t
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_entries_that_hold_no_array_any_more(backend):
+    """The function is traced with what is there, as if it had not been called before."""
+    held = Held()
+
+    def either(v):
+        if held.t is None:
+            return -v
+        if isinstance(held.t, list):
+            return v * len(held.t)
+        return held.add(v)
+
+    compiled = graph_jit(either, backend=backend)
+    assert [compiled(1.0), compiled(2.0)] == [1.0, 3.0]
+    for value, expected in ((None, -2.0), ([1.0, 2.0, 3.0], 6.0), (4.0, 6.0), (np.float32(1), 3.0)):
+        held.t = value
+        assert compiled(2.0) == expected
+    held.t = 10**30
+    with pytest.raises(numbagraph.errors.SideEffectError):
+        compiled(1.0)
+    del held.t
+    with pytest.raises(AttributeError, match="no attribute 't'"):
+        compiled(1.0)
+    held.t = 1.0
+    assert compiled(1.0) == 2.0
+
+
+def test_arrays_in_entries_are_not_changed_in_place():
+    held = Held(np.zeros(3))
+
+    def put(x, part):
+        if part == "all":
+            held.t = held.t + x
+        elif part == "one":
+            held.t[0] = x[0]
+        else:
+            held.t += x
+        return held.t.sum()
+
+    compiled = graph_jit(put)
+    for part in ("one", "sum"):
+        with pytest.raises(numbagraph.errors.TraceError, match=r"self.y = y"):
+            compiled(X, part)
+    assert compiled(X, "all") == 6.0
+    for part in ("one", "sum"):
+        with pytest.raises(numbagraph.errors.TraceError, match=r"'t' is changed in place.*self.y = y"):
+            compiled(X, part)
+    np.testing.assert_array_equal(held.t, X)
+    assert compiled(X, "all") == 12.0
+
+
+def test_elements_of_numpys_own_arrays_are_not_assigned_to():
+    table = np.zeros(4)
+
+    def put(x, k):
+        table[k] = x.sum()
+        return table * 1
+
+    def put_in_loop(x, k):
+        for v in x:
+            table[k] += v
+        return table * 1
+
+    for each in (put, put_in_loop):
+        with pytest.raises(numbagraph.errors.TraceError, match="an element of an array of NumPy's own is assigned to"):
+            graph_jit(each)(X, 1)
+    assert not table.any()
+
+
+def test_batches_do_not_write():
+    held = Held()
+    with pytest.raises(numbagraph.errors.TraceError, match="'t' is assigned to in vmap"):
+        graph_jit(vmap(held.add))(X)
+    assert (held.t, held.n) == (0.0, 0)
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_none_has_no_attributes_on_the_path_that_is_taken(backend):
+    leaf = Held(1.5)
+
+    def run(x):
+        found = 0.0
+        for v in x:
+            found += leaf.hand(v)
+        return found
+
+    compiled = graph_jit(run, backend=backend)
+    assert compiled(np.array([1.0, 0.5])) == 3.0
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'add'"):
+        compiled(X)
+    leaf.kid = Held()
+    assert compiled(X) == 6.5
+    assert (leaf.kid.t, leaf.kid.n) == (5.0, 2)
+
+
+def test_attributes_of_loops_within_loops_keep_their_types():
+    """Several objects have attributes of one name, and passes over the outer loop find them one after the other."""
+    one, other = Held(2.0, Held(-1.0)), Held(3.0)
+
+    def run(x):
+        for v in x:
+            for w in x:
+                one.kid.add(w)
+                one.t, other.t = other.t, one.t + v
+                other.n += 1
+        return x[one.n] + x[other.n % 3] + one.kid.n
+
+    expected = run(X)
+    values = [(each.t, each.n) for each in (one, one.kid, other)]
+    one.t, one.kid.t, other.t = 2.0, -1.0, 3.0
+    one.n = one.kid.n = other.n = 0
+    assert graph_jit(run)(X) == expected
+    assert [(each.t, each.n) for each in (one, one.kid, other)] == values
+
+
+def test_a_function_that_calls_itself_and_writes_is_refused_at_once():
+    held = Held()
+
+    def down(n):
+        held.n += 1
+        return 1.0 if n == 0 else down(n - 1)
+
+    with pytest.raises(numbagraph.errors.TraceError, match="calls itself"):
+        graph_jit(down)(3)
+    assert held.n == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_children_and_copies_have_state_of_their_own():
+    held = Held()
+    compiled = graph_jit(held.add)
+    compiled(1.0)
+    child = os.fork()
+    if not child:
+        os._exit(0 if compiled(2.0) == 3.0 and held.n == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    net = Net()
+    net.fast(X)
+    other = copy.deepcopy(net)
+    other.fast(X)
+    assert (compiled(1.0), held.n, net.n, other.n) == (2.0, 2, 1, 2)
+
+
+def test_the_first_change_that_is_refused_is_named():
+    held = Held()
+    held.pair = [1.0, 2.0]
+
+    def both(x):
+        held.n += 1
+        held.pair[0] = x
+        return x
+
+    with pytest.raises(numbagraph.errors.SideEffectError, match=r"\.pair was changed"):
+        graph_jit(both)(1.0)

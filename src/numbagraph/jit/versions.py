@@ -23,7 +23,7 @@ from numbagraph.jit.mutated_arguments import require_kept
 from numbagraph.jit.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.jit.shared_variables import SharedVariable, layout_of
 from numbagraph.jit.version import Traced, Version, trace
-from numbagraph.jit.written_state import StateVariable, is_storable
+from numbagraph.jit.written_state import StateVariable
 from numbagraph.purity.environment import Made, Reach, Surroundings, depth_of_user, make_while_unchanged
 from numbagraph.purity.nondeterminism import forbidden
 from numbagraph.purity.reachable_code import Walk
@@ -76,6 +76,7 @@ class Versions:
     def find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         """Return the version for these arguments, traced if there is none yet, and the arguments as it takes them."""
         raise_kept()
+        self._release()
         traced, leaves, layouts = self.known(arguments)
         if traced is None:
             with self.lock, collector_at_rest:
@@ -192,13 +193,23 @@ class Versions:
     def _adopt(self, error: SideEffectError) -> set[SharedVariable]:
         """Let the entries that a trace has written be variables of the function. Return the new ones; none if some
         cannot be."""
-        found = {(id(each.holder), each.key): each for each in error.origins if each is not None and is_storable(each)}
+        found = {(id(each.holder), each.key): each for each in error.origins if each is not None and each.is_storable()}
         new = {key: StateVariable(each) for key, each in found.items() if key not in self.state}
         if not new or len(found) != len(error.origins):
             return set()
         self.state |= new
         self.environment.leave_out(self.state)
         return set(new.values())
+
+    def _release(self) -> None:
+        """Let entries be none of the function's variables any more that hold something else than arrays and numbers by
+        now, or nothing."""
+        if all(each.is_stored for each in self.state.values()):
+            return
+        with self.lock:
+            self.state = {key: each for key, each in self.state.items() if each.is_stored}
+            self.environment.leave_out(self.state)
+            self.clear()
 
     def _warn_of_values(self, fixed: Mapping[str, Any]) -> None:
         """Warn once if there are many versions for values of the same arguments."""

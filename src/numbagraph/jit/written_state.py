@@ -11,12 +11,17 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Input, toposort
 from numbagraph.jit.shared_variables import SharedVariable
-from numbagraph.purity.snapshots import Origin
+from numbagraph.purity.snapshots import Origin, is_storable
+from numbagraph.tracing.errors import TraceError
+from numbagraph.tracing.in_place import not_traced
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, apply, to_value
 
 _NUMBERS = (bool, int, float, complex)
+NOT_STORED = np.empty((), object)
+"""A stand-in for the value of an entry that compiled code does not take."""
 
 
 class StateVariable(SharedVariable):
@@ -38,6 +43,11 @@ class StateVariable(SharedVariable):
     def _traced(self, new: Any) -> Tracer:
         """Return a new value for the cell, which may be of any type: the next call has another version then."""
         return new if isinstance(new, Tracer) else apply(registry["asarray"], new)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the entry still holds what compiled code takes."""
+        return is_storable(self._cell.value())
 
     def read(self) -> Any:
         """Return the value in a trace."""
@@ -62,16 +72,11 @@ class StateCell:
         self.origin.holder[self.origin.key] = value
 
     def __getitem__(self, _: int) -> Any:
-        return np.asarray(self.value())[()]
+        found = self.value()
+        return np.asarray(found)[()] if is_storable(found) else NOT_STORED
 
     def __setitem__(self, _: int, new: Any) -> None:
         self.put(new.item() if type(self.value()) in _NUMBERS and not np.ndim(new) else new)
-
-
-def is_storable(origin: Origin) -> bool:
-    """Whether an entry holds an array or a number, and a trace has put another one in its place."""
-    kinds = (*_NUMBERS, np.generic, np.ndarray, Tracer)
-    return type(origin.holder) is dict and all(isinstance(each, kinds) for each in (origin.old, origin.new))
 
 
 @contextmanager
@@ -83,10 +88,14 @@ def in_place(variables: Collection[StateVariable]) -> Iterator[Callable[[], None
     if trace is not None:
         trace.entries = [(each.name, each._cell.origin.value) for each in variables]
     values = [each.read() for each in variables]
+    before = [each.value for each in values]
 
     def keep() -> None:
-        for each, cell, first in zip(variables, cells, values, strict=True):
+        for each, cell, first, old in zip(variables, cells, values, before, strict=True):
+            if first.ndim and first.value is not old:
+                raise not_traced(f"the array {each.name!r} is changed in place")
             if (found := cell.origin.value()) is not first:
+                require_outer(found, each.name)
                 each.value = found
 
     try:
@@ -98,3 +107,16 @@ def in_place(variables: Collection[StateVariable]) -> Iterator[Callable[[], None
         for cell in cells:
             if cell.kept:
                 cell.put(cell.kept.pop())
+
+
+def require_outer(value: Any, name: str) -> None:
+    """Raise for a value of a function within the one that is traced, such as an element of a batch."""
+    trace = current_trace()
+    if not isinstance(value, Tracer) or trace is None:
+        return
+    known = {*trace.inputs, *(each.value for each in (trace.shared or {}).values()), *trace.captured.snapshots}
+    if any(isinstance(each, Input) and each not in known for each in toposort([to_value(value)])):
+        raise TraceError(
+            f"{name!r}, which outlives the call, is assigned to under vmap or in a function that is differentiated, "
+            f"which is traced apart: return the value, and assign it outside"
+        )

@@ -196,25 +196,30 @@ class Outside:
 
     def undo(self) -> list[tuple[Change, Tracer | None]]:
         """Restore variables that the functions have written, or that hold a traced array now. Other changes by
-        libraries may stay: they are caches. Return the changes, each with the traced array that it left."""
+        libraries may stay: they are caches. Return the changes, each with the traced array that it left, first those
+        that no call can make (`Origin.is_storable`)."""
         stored = self.stored()
-        found = []
+        found: list[tuple[Change, Tracer | None]] = []
+        storable: list[tuple[Change, Tracer | None]] = []
         for held in self.held:
             for change in list(held.changes()):
                 tracer = tracer_in(change.new)
                 written = self.changes_content if change.kind == "content" else (change.kind, change.name) in stored
                 if written or tracer is not None:
-                    found.append((change, tracer))
-                    self.origins += self.origins_of(held, change.name)
+                    origins = self.origins_of(held, change.name)
+                    can_store = all(each is not None and each.is_storable() for each in origins)
+                    (storable if can_store else found).append((change, tracer))
+                    self.origins += origins
                     held.restore(change.name)
-        return found
+        return found + storable
 
     def origins_of(self, held: Held, name: str) -> list[Origin | None]:
         if not isinstance(held, (Namespace, Content)):
             return [None]
         if id(held.container if isinstance(held, Content) else held.space) in self.arguments:
             return [None]
-        return [*held.origins(name)] or [None]
+        found: list[Origin | None] = [*held.origins(name)]
+        return found or [None]
 
     def describe(self, change: Change, tracer: Tracer | None, name: str) -> str:
         locations = (each for code in self.codes.values() for each in locations_of(code, change.kind, change.name))

@@ -14,6 +14,7 @@ from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import entries_of
 
 MISSING: Any = object()
+INTEGERS = range(-(1 << 63), 1 << 63)
 DEEPEST = 6
 """The depth inside of a written object up to which a traced array is found."""
 
@@ -37,8 +38,22 @@ class Origin(NamedTuple):
     new: Any
 
     def value(self) -> Any:
-        """Return what it holds at present."""
-        return self.holder[self.key]
+        """Return what it holds at present; `MISSING` if it is not there any more."""
+        return self.holder.get(self.key, MISSING)
+
+    def is_storable(self) -> bool:
+        """Whether it is an entry of a dict with an array or a number, in whose place there is another one now."""
+        return type(self.holder) is dict and all(map(is_storable, (self.old, self.new)))
+
+
+def is_storable(value: Any) -> bool:
+    """Whether compiled code takes and gives a value: an array or a number, of a dtype that it has."""
+    kind = type(value)
+    if kind is int:
+        return value in INTEGERS
+    if kind is np.ndarray or issubclass(kind, np.generic):
+        return value.dtype.kind in "biufc"
+    return kind in (Tracer, bool, float, complex)
 
 
 class Namespace:
@@ -52,7 +67,7 @@ class Namespace:
         self.names = names
 
     def changes(self) -> Iterator[Change]:
-        for name in {*self.old, *self.space} if self.names is None else self.names:
+        for name in dict.fromkeys((*self.old, *self.space)) if self.names is None else self.names:
             new = self.space.get(name, MISSING)
             if new is not self.old.get(name, MISSING):
                 yield Change(self.kind, name, self.title.format(name), new)
