@@ -91,6 +91,8 @@ nightly: $(test) $(test_pymc)  ## all that repeats other tests, and random progr
 	.venv/bin/python -m tests.fuzz nests --minutes 60
 	.venv/bin/python -m tests.fuzz late_loops --minutes 60
 	.venv/bin/python -m tests.fuzz sequences --minutes 60
+	.venv/bin/python -m tests.fuzz storage --minutes 60
+	.venv/bin/python -m tests.fuzz choices --minutes 60
 	.venv/bin/python -m tests.fuzz compositions --minutes 60
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60
 	$(pymc)/bin/python -m tests.fuzz models --minutes 60

@@ -17,6 +17,8 @@ FUZZERS = (
     "compositions",
     "captured",
     "sequences",
+    "storage",
+    "choices",
     "surface",
     "pytensor_graphs",
     "models",
