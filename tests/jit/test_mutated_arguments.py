@@ -416,18 +416,20 @@ def test_regions_refuse():
         graph_jit(function)(np.ones(3))
 
 
-def test_arrays_of_enclosing_scopes_stay():
+def test_arrays_of_enclosing_scopes_are_written_beside_arguments():
     outside = np.zeros(3)
 
-    def function(x):
-        outside[0] = 1.0
-        x[0] = 1.0
+    def function(x, i):
+        outside[0] += 1.0
+        x[i] = 1.0
 
-    x = np.zeros(3)
-    with pytest.raises(TypeError, match="'outside' of an enclosing function was changed"):
-        graph_jit(function)(x)
-    assert not outside.any()
-    assert not x.any()
+    x, compiled = np.zeros(3), graph_jit(function)
+    for _ in range(2):
+        compiled(x, 0)
+    with pytest.raises(IndexError):
+        compiled(x, 5)
+    np.testing.assert_array_equal(outside, [2, 0, 0])
+    np.testing.assert_array_equal(x, [1, 0, 0])
 
 
 def test_njit_callers_and_addresses_are_refused():

@@ -97,7 +97,6 @@ REFUSED: dict[str, Any] = {
     "imported": lambda x: x + imported(),
     "RandomState": lambda x: x + LEGACY.normal(),
     "fresh": lambda x: x + np.random.default_rng().normal(),
-    "fresh with a seed": local,
     "fresh RandomState": lambda x: x + np.random.RandomState(0).rand(),
     "Generator": lambda x: x + RNG.normal(),
     "bound": lambda x: x + draw(),
@@ -153,6 +152,12 @@ def check_refused(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_answers_otherwise_each_time_is_refused(name: str) -> None:
     check_refused(name)
+
+
+def test_a_generator_with_a_seed_answers_alike_each_time():
+    compiled = graph_jit(local)
+    for _ in range(2):
+        np.testing.assert_array_equal(compiled(X), local(X))
 
 
 SHAPE, OPTIONS = (2,), {"size": 2}

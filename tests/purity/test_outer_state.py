@@ -215,6 +215,7 @@ def nested(x):
 KEPT = (
     deep,
     in_a_method_that_it_calls,
+    with_array,
     with_attribute,
     with_counter,
     with_deep_item,
@@ -260,7 +261,7 @@ def test_writes_are_errors_with_their_line(function):
 
 
 def test_writes_to_variables_of_enclosing_functions():
-    count, log, table, buffer = 0, [], {}, np.zeros(2)
+    count, log, table = 0, [], {}
 
     def cell(x):
         nonlocal count
@@ -275,20 +276,16 @@ def test_writes_to_variables_of_enclosing_functions():
         log.append(x)
         return x
 
-    def array(x):
-        buffer[0] = 1.0
-        return x
-
     push = log.append
 
     def bound(x):
         push(x)
         return x
 
-    for function in (cell, items, appended, array, bound, numbagraph.grad(lambda x: appended(x).sum())):
+    for function in (cell, items, appended, bound, numbagraph.grad(lambda x: appended(x).sum())):
         with pytest.raises(TypeError, match="was changed while"):
             graph_jit(function, backend="numpy")(X)
-    assert (count, log, table, buffer.tolist()) == (0, [], {}, [0, 0])
+    assert (count, log, table) == (0, [], {})
 
 
 def test_writes_into_containers_of_the_arguments():

@@ -185,6 +185,8 @@ def test_bodies_that_run_for_several_steps_or_elements(name):
     with pytest.raises(numbagraph.TraceError, match=r"(?s)'calls' is assigned to in .*test_written_state\.py:"):
         graph_jit(lambda x: BODIES[name](counter, x))(X)
     assert counter.calls == 0
+
+
 class Held:
     def __init__(self, t=0.0, kid=None):
         self.t, self.n, self.kid = t, 0, kid
@@ -226,48 +228,6 @@ def test_entries_that_hold_no_array_any_more(backend):
         compiled(1.0)
     held.t = 1.0
     assert compiled(1.0) == 2.0
-
-
-def test_arrays_in_entries_are_not_changed_in_place():
-    held = Held(np.zeros(3))
-
-    def put(x, part):
-        if part == "all":
-            held.t = held.t + x
-        elif part == "one":
-            held.t[0] = x[0]
-        else:
-            held.t += x
-        return held.t.sum()
-
-    compiled = graph_jit(put)
-    for part in ("one", "sum"):
-        with pytest.raises(numbagraph.errors.TraceError, match=r"self.y = y"):
-            compiled(X, part)
-    assert compiled(X, "all") == 6.0
-    for part in ("one", "sum"):
-        with pytest.raises(numbagraph.errors.TraceError, match=r"'t' is changed in place.*self.y = y"):
-            compiled(X, part)
-    np.testing.assert_array_equal(held.t, X)
-    assert compiled(X, "all") == 12.0
-
-
-def test_elements_of_numpys_own_arrays_are_not_assigned_to():
-    table = np.zeros(4)
-
-    def put(x, k):
-        table[k] = x.sum()
-        return table * 1
-
-    def put_in_loop(x, k):
-        for v in x:
-            table[k] += v
-        return table * 1
-
-    for each in (put, put_in_loop):
-        with pytest.raises(numbagraph.errors.TraceError, match="an element of an array of NumPy's own is assigned to"):
-            graph_jit(each)(X, 1)
-    assert not table.any()
 
 
 def test_batches_do_not_write():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
@@ -109,6 +109,18 @@ class SharedVariable(Public):
             raise ValueError(f"{self._title} has {self.ndim} dimensions, and cannot hold an array of {ndim}")
         if not np.can_cast(dtype, self.dtype, "same_kind"):
             raise TypeError(f"{self._title} has dtype {self.dtype}, and cannot hold {dtype}: convert it by astype")
+
+    def _target(self, is_written: bool) -> Any:  # noqa: ARG002
+        """Return what takes the new value as its element 0. ``is_written``: whether elements of the array that the
+        variable holds were assigned to."""
+        return cell_of(self)
+
+    def _is_apart(self, variables: Iterable[SharedVariable]) -> bool:  # noqa: ARG002
+        """Whether elements of the array can be assigned to while the other variables are what they are."""
+        return True
+
+    def _require_writable(self, leaves: Sequence[Any]) -> None:
+        """Raise where the array that the variable holds cannot be written in a call with these arguments."""
 
     @property
     def _title(self) -> str:
@@ -317,6 +329,7 @@ class Binding:
         self.tracer._scope = outermost = active.scope
         while outermost is not None and outermost.parent is not None:
             self.tracer._scope = outermost = outermost.parent
+        self.first = self.tracer
 
     def assign(self, new: Tracer) -> None:
         if self.tracer is not new and active.scope is not None and active.scope.parent is not None:
@@ -329,6 +342,11 @@ class Binding:
     @property
     def is_updated(self) -> bool:
         return self.tracer.value is not self.value
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the function has assigned to elements of the array that the variable held."""
+        return self.first.value is not self.value
 
 
 def _binding(trace: Trace, variable: SharedVariable) -> Binding:
@@ -354,6 +372,8 @@ class Uses(Struct):
     layouts: tuple[ArrayLeaf, ...] = ()
     updated: tuple[int, ...] = ()
     """The numbers of the variables that have new values."""
+    written: tuple[int, ...] = ()
+    """The numbers of those whose arrays the function has assigned to."""
     first: int = 0
     """The number of the result that is the first new value."""
 
@@ -380,7 +400,7 @@ class Uses(Struct):
     def update(self, results: Sequence[Any]) -> None:
         """Give the variables their new values, all of them: no signal is handled in between."""
         new = [_ready(results[number]) for number in self.results]
-        cells = [cell_of(self.variables[number]) for number in self.updated]
+        cells = [self.variables[number]._target(number in self.written) for number in self.updated]
         if len(cells) == 1:
             cells[0][0] = new[0]
         else:
@@ -394,6 +414,10 @@ class Uses(Struct):
         def call(*leaves: Any) -> Any:
             if current_trace() is not None:
                 return NotImplemented
+            for number in self.written:
+                if not self.variables[number]._is_apart(self.variables):
+                    return NotImplemented
+                self.variables[number]._require_writable(leaves)
             result = run(*leaves, *self.values())
             if self.updated and result is not NotImplemented:
                 self.update(result)
@@ -429,5 +453,6 @@ def uses(bindings: Mapping[SharedVariable, Binding], first: int) -> tuple[Uses, 
     """Return the uses of shared variables in a trace, and its hidden inputs and results for them."""
     each = list(bindings.values())
     updated = tuple(number for number, one in enumerate(each) if one.is_updated)
-    found = Uses(tuple(bindings), tuple(one.layout for one in each), updated, first)
+    written = tuple(number for number in updated if each[number].is_written)
+    found = Uses(tuple(bindings), tuple(one.layout for one in each), updated, written, first)
     return found, [one.value for one in each], [one.tracer.value for one in each if one.is_updated]

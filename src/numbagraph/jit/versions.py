@@ -24,6 +24,7 @@ from numbagraph.jit.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.jit.shared_variables import SharedVariable, layout_of
 from numbagraph.jit.version import Traced, Version, trace
 from numbagraph.jit.written_state import StateVariable
+from numbagraph.purity.array_holders import held_arrays
 from numbagraph.purity.environment import Made, Reach, Surroundings, depth_of_user, make_while_unchanged
 from numbagraph.purity.nondeterminism import forbidden
 from numbagraph.purity.reachable_code import Walk
@@ -31,7 +32,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
-from numbagraph.tracing.errors import SideEffectError
+from numbagraph.tracing.errors import SideEffectError, TraceError
 from numbagraph.tracing.static_lengths import lengths_of
 
 UNEQUAL = "unequal"
@@ -80,6 +81,7 @@ class Versions:
         traced, leaves, layouts = self.known(arguments)
         if traced is None:
             with self.lock, collector_at_rest:
+                self._regroup(arguments)
                 traced = self.known(arguments)[0] or self._add(arguments, layouts, leaves)
         return traced, leaves
 
@@ -171,7 +173,10 @@ class Versions:
         except SideEffectError as error:
             new = self._adopt(error)
             if not new:
-                raise
+                traced = self._add_writing(arguments, layouts, leaves)
+                if traced is None:
+                    raise
+                return traced
             traced = self._add(arguments, layouts, leaves)
             if not new <= traced.shared.assigned:  # by a function that remembers its results, for one
                 raise
@@ -181,7 +186,12 @@ class Versions:
                 made = self._trace(arguments, layouts, apart=True)
             except Exception:  # noqa: BLE001  the first one speaks of the function as it is
                 raise error from None
-        traced: Traced = made.found
+        except (TraceError, ValueError):
+            traced = self._add_writing(arguments, layouts, leaves)
+            if traced is None:
+                raise
+            return traced
+        traced = made.found
         traced.is_kept, traced.watched, traced.fixed = made.is_valid, arguments.watched, arguments.fixed()
         self._warn_of_values(arguments.fixed_values())
         self._specialise(traced, arguments, made.reach)
@@ -193,23 +203,65 @@ class Versions:
     def _adopt(self, error: SideEffectError) -> set[SharedVariable]:
         """Let the entries that a trace has written be variables of the function. Return the new ones; none if some
         cannot be."""
-        found = {(id(each.holder), each.key): each for each in error.origins if each is not None and each.is_storable()}
+        found = {each.place: each for each in error.origins if each is not None and each.is_storable()}
         new = {key: StateVariable(each) for key, each in found.items() if key not in self.state}
         if not new or len(found) != len(error.origins):
             return set()
-        self.state |= new
-        self.environment.leave_out(self.state)
+        self._set_state(self.state | new)
         return set(new.values())
 
     def _release(self) -> None:
         """Let entries be none of the function's variables any more that hold something else than arrays and numbers by
-        now, or nothing."""
-        if all(each.is_stored for each in self.state.values()):
+        now, or nothing, or an array that is another variable's, too."""
+        every = self.state.values()
+        if all(each.is_stored and each._is_apart(every) for each in every):
             return
         with self.lock:
-            self.state = {key: each for key, each in self.state.items() if each.is_stored}
-            self.environment.leave_out(self.state)
+            kept = {key: each for key, each in self.state.items() if each.is_stored and each._is_apart(every)}
+            self._set_state(kept)
             self.clear()
+
+    def _regroup(self, arguments: Arguments) -> None:
+        """Let arrays be none of the function's variables any more that something else in its reach holds by now, too:
+        an assignment to an element changes what it reads there."""
+        written = {key: each for key, each in self.state.items() if each.in_place}
+        if not written:
+            return
+        static = arguments.static_arguments(self.definition.static_argnames)
+        groups = [{one.place for one in each} for each in held_arrays(self.definition.function, static)]
+        stale = {key for key, each in written.items() if {one.place for one in each.places} not in groups}
+        if stale:
+            self._set_state({key: each for key, each in self.state.items() if key not in stale})
+            self.clear()
+
+    def _set_state(self, state: dict[Any, StateVariable]) -> None:
+        self.state = state
+        self.environment.leave_out(place for each in state.values() for place in (one.place for one in each.places))
+
+    def _add_writing(self, arguments: Arguments, layouts: tuple[Leaf, ...], leaves: list[Any]) -> Traced | None:
+        """Add a version whose arrays from outside, which the function may change, are variables of it; None if there
+        are none, or if that is no help."""
+        static, before = arguments.static_arguments(self.definition.static_argnames), self.state
+        known = {place.place for each in before.values() for place in each.places}
+        groups = held_arrays(self.definition.function, static)
+        groups = [each for each in groups if known.isdisjoint(one.place for one in each)]
+        new = {first.place: StateVariable(first, others, in_place=True) for first, *others in groups}
+        if not new:
+            return None
+        self._set_state(before | new)
+        try:
+            traced = self._add(arguments, layouts, leaves)
+        except SideEffectError:
+            self._set_state(before)
+            raise
+        except Exception:  # noqa: BLE001  the first error speaks of the function as it is
+            self._set_state(before)
+            return None
+        unwritten = {place for place, each in new.items() if each not in traced.shared.assigned}
+        if not unwritten:
+            return traced
+        self._set_state({place: each for place, each in self.state.items() if place not in unwritten})
+        return self._add(arguments, layouts, leaves) if len(unwritten) < len(new) else None
 
     def _warn_of_values(self, fixed: Mapping[str, Any]) -> None:
         """Warn once if there are many versions for values of the same arguments."""

@@ -3,7 +3,7 @@ shared variables are, which are put back where they came from once the call has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,8 +14,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Input, toposort
 from numbagraph.jit.shared_variables import SharedVariable
 from numbagraph.purity.snapshots import Origin, is_storable
-from numbagraph.tracing.errors import TraceError
-from numbagraph.tracing.in_place import not_traced
+from numbagraph.tracing.errors import SideEffectError, TraceError, user_source
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, apply, to_value
 
@@ -25,12 +24,28 @@ NOT_STORED = np.empty((), object)
 
 
 class StateVariable(SharedVariable):
-    """An entry of a dict, such as the attributes of an object, as a shared variable."""
+    """An entry of a dict, such as the attributes of an object, as a shared variable.
 
-    def __init__(self, origin: Origin) -> None:
+    Parameters
+    ----------
+    origin
+        The entry.
+    others
+        Other entries that hold the same array.
+    in_place
+        Whether elements of the array in the entry are assigned to.
+    """
+
+    def __init__(self, origin: Origin, others: Sequence[Origin] = (), *, in_place: bool = False) -> None:
         self.origin = origin
+        self.others = others
+        self.in_place = in_place
         self.name = str(origin.key)
         self._cell: Any = StateCell(origin)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.name!r}, which a function assigns to,"
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]
@@ -48,6 +63,31 @@ class StateVariable(SharedVariable):
     def is_stored(self) -> bool:
         """Whether the entry still holds what compiled code takes."""
         return is_storable(self._cell.value())
+
+    @property
+    def places(self) -> list[Origin]:
+        return [self.origin, *self.others]
+
+    def _is_apart(self, variables: Iterable[SharedVariable]) -> bool:
+        """Whether elements can be assigned to: the array has the names that it had, and no memory in common with those
+        of other variables."""
+        array = self.origin.value()
+        if not self.in_place or not isinstance(array, np.ndarray):
+            return not self.in_place
+        others = [each.origin.value() for each in variables if isinstance(each, StateVariable) and each is not self]
+        return all(each.value() is array for each in self.others) and not any(
+            isinstance(each, np.ndarray) and np.may_share_memory(each, array) for each in others
+        )
+
+    def _target(self, is_written: bool) -> Any:
+        return WrittenArray(self.origin) if is_written else self._cell
+
+    def _require_writable(self, leaves: Sequence[Any]) -> None:
+        array: np.ndarray = self.origin.value()
+        if not array.flags.writeable:
+            raise ValueError(f"{self._title} is written into, and is read-only: assign a copy to it")
+        if any(isinstance(each, np.ndarray) and np.may_share_memory(each, array) for each in leaves):
+            raise ValueError(f"{self._title} is written into, and shares memory with an argument: pass a copy")
 
     def read(self) -> Any:
         """Return the value in a trace."""
@@ -69,7 +109,7 @@ class StateCell:
         return self.kept[-1] if self.kept else self.origin.value()
 
     def put(self, value: Any) -> None:
-        self.origin.holder[self.origin.key] = value
+        self.origin.put(value)
 
     def __getitem__(self, _: int) -> Any:
         found = self.value()
@@ -79,34 +119,51 @@ class StateCell:
         self.put(new.item() if type(self.value()) in _NUMBERS and not np.ndim(new) else new)
 
 
+class WrittenArray:
+    """An array from outside that a call writes into."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+
+    def __setitem__(self, _: int, new: Any) -> None:
+        self.origin.value()[...] = new
+
+
 @contextmanager
 def in_place(variables: Collection[StateVariable]) -> Iterator[Callable[[], None]]:
     """Put traced values into the entries inside of the block, and the real ones back behind it. The function that is
     given keeps what the entries hold by then."""
-    cells = [each._cell for each in variables]
     trace = current_trace()
     if trace is not None:
-        trace.entries = [(each.name, each._cell.origin.value) for each in variables]
+        trace.entries = [(each.name, each.origin.value) for each in variables]
     values = [each.read() for each in variables]
-    before = [each.value for each in values]
+    begun = [to_value(each) for each in values]
 
     def keep() -> None:
-        for each, cell, first, old in zip(variables, cells, values, before, strict=True):
-            if first.ndim and first.value is not old:
-                raise not_traced(f"the array {each.name!r} is changed in place")
-            if (found := cell.origin.value()) is not first:
-                require_outer(found, each.name)
-                each.value = found
+        for each, first, value in zip(variables, values, begun, strict=True):
+            found = [place.value() for place in each.places]
+            if all(one is first for one in found):
+                continue
+            if len(found) > 1 or to_value(first) is not value:
+                raise SideEffectError(
+                    f"{each.name!r} is bound to another array, and elements of its first one are assigned to, or that "
+                    f"one has other names: assign to elements of a copy, x.copy()\n  at {user_source()}"
+                )
+            require_outer(found[0], each.name)
+            each.value = found[0]
 
     try:
-        for cell, value in zip(cells, values, strict=True):
-            cell.kept.append(cell.origin.value())
-            cell.put(value)
+        for each, value in zip(variables, values, strict=True):
+            each._cell.kept.append(each.origin.value())
+            for place in each.places:
+                place.put(value)
         yield keep
     finally:
-        for cell in cells:
-            if cell.kept:
-                cell.put(cell.kept.pop())
+        for each in variables:
+            if each._cell.kept:
+                old = each._cell.kept.pop()
+                for place in each.places:
+                    place.put(old)
 
 
 def require_outer(value: Any, name: str) -> None:

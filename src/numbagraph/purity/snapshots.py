@@ -30,16 +30,33 @@ class Change(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """An entry of a dict or a list that was written: what it held before, and what it holds now."""
+    """An entry of a dict or a list, or a variable of an enclosing function, that was written: what it held before, and
+    what it holds now."""
 
     holder: Any
+    """The dict, the list, or the cell of the variable."""
     key: Any
+    """None for a cell."""
     old: Any
     new: Any
 
+    @property
+    def place(self) -> tuple[int, Any]:
+        """The identity of the holder, and the key."""
+        return id(self.holder), self.key
+
     def value(self) -> Any:
         """Return what it holds at present; `MISSING` if it is not there any more."""
-        return self.holder.get(self.key, MISSING)
+        try:
+            return self.holder.cell_contents if isinstance(self.holder, CellType) else self.holder[self.key]
+        except (LookupError, ValueError):
+            return MISSING
+
+    def put(self, value: Any) -> None:
+        if isinstance(self.holder, CellType):
+            self.holder.cell_contents = value
+        else:
+            self.holder[self.key] = value
 
     def is_storable(self) -> bool:
         """Whether it is an entry of a dict with an array or a number, in whose place there is another one now."""

@@ -11,6 +11,7 @@ exception                     retried by                             with
 `WiderElements`               `capture.statements.list_buffering`    buffers for wider elements
 `ListNeeded`                  `capture.statements.list_buffering`    lists in growable buffers
 `ReboundListChanges`          `capture.statements.list_buffering`    a slot of its own for the variable
+`LengthChanges`               `jit.conversion`                       lengths that are known
 `UncountedGrowth`             `capture.statements.loops`             a first loop that counts the steps
 `PlacesWritten`               `capture.statements.extended_state`    attributes and elements as variables
 `ConditionWrites`             `capture.statements.control_flow`      the condition inside of each step

@@ -291,6 +291,8 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
     if isinstance(holder, np.ndarray) and (in_region() or has_traced(key) or is_traced(required(value))):
         raise not_traced("an element of an array of NumPy's own is assigned to, which is no argument")
     require_changeable(holder)
+    if isinstance(holder, np.ndarray) and (isinstance(value, Tracer) or has_traced(key)):
+        raise not_traced("an element of an array of NumPy's own is assigned to, which is not traced")
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
         return

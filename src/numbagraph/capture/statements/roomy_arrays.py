@@ -15,7 +15,7 @@ from numbagraph.capture.values.optional import placeholder
 from numbagraph.capture.values.raised_errors import Raised
 from numbagraph.capture.values.strings import Leaf
 from numbagraph.ir import shapes
-from numbagraph.ir.values import ArrayType, Extent, Node, Value
+from numbagraph.ir.values import ArrayType, Dim, Extent, Node, Value
 from numbagraph.ops.indexing.slicing import narrow, put_slice, slice_cuts, slices
 from numbagraph.tracing.retrace import ListFull
 
@@ -35,7 +35,9 @@ def may_be_equal(one: Extent, other: Extent) -> bool:
     if shapes.same(one, other):
         return True
     first, second = map(shapes.length_then, (one, other))
-    return first is not None and first == second
+    if first is None or second is None:  # lengths of arguments are required to be equal
+        return isinstance(one, Dim) and isinstance(other, Dim)
+    return first == second
 
 
 def stored_in(value: Value) -> Value:
