@@ -437,3 +437,24 @@ def test_names_that_completion_shows_are_public():
     names = dir(compile_logp(model))
     assert {"address", "ctypes", "point", "function", "has_gradient"} <= set(names)
     assert [each for each in names if each.startswith("_") and each not in dir(object)] == []
+
+
+def test_masks_that_depend_on_the_point():
+    """A sum of selected elements needs no length; an order of them does."""
+    with pm.Model() as model:
+        x = pm.Normal("x", 0, 1, shape=5)
+        pm.Potential("selected", pt.exp(x[x > 0]).sum() - pt.sum(x[x < -1] ** 2))
+    point = np.array([0.5, -0.25, 1.5, -2.0, -1.25])
+    value, gradient = compile_logp(model)(point)
+    kept, squared = point > 0, point < -1
+    expected = (
+        -0.5 * np.sum(point**2) - 2.5 * np.log(2 * np.pi) + np.exp(point[kept]).sum() - (point[squared] ** 2).sum()
+    )
+    np.testing.assert_allclose(value, expected, rtol=1e-13)
+    np.testing.assert_allclose(gradient, -point + kept * np.exp(point) - 2 * squared * point, rtol=1e-13)
+    with model:
+        pm.Potential("sorted", (pt.sort(x[x > 0]) * pt.arange(x[x > 0].shape[0])).sum())
+    for compile_it in (compile_logp, compile_model):
+        with pytest.raises(UnsupportedOp, match="a length of an array follows from elements") as caught:
+            compile_it(model)
+        assert "pt.where" in "".join(caught.value.__notes__)

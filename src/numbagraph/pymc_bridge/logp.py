@@ -27,6 +27,7 @@ from numbagraph.ir.public import Public
 from numbagraph.ir.structs import cached_property
 from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value, constant
+from numbagraph.jit.phases import may_be_late
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
@@ -154,13 +155,16 @@ def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     return [registry["zeros_like"](each) if given is None else given for each, given in zip(inputs, found, strict=True)]
 
 
-def refuse_computed_lengths(graph: Graph) -> None:
-    """Refuse lengths that follow from elements of data: they are computed before, where data are constants."""
-    if array_of_computed_length(graph) is None:
+def refuse_computed_lengths(graph: Graph, *, shared: bool) -> None:
+    """Refuse lengths that follow from elements; ``shared``: data may change. Of constant data they are computed
+    before."""
+    if not may_be_late(graph) or array_of_computed_length(graph) is None:
         return
     array = array_of_computed_length(optimise(graph).final)  # what nobody needs is no trouble
     if array is not None:
-        raise UnsupportedOp(refusal(array), advice="With freeze=True, pm.Data are constant, and so are lengths")
+        of_data = "With freeze=True, pm.Data are constant, and so are lengths"
+        of_point = "A sum of what a mask selects needs no length, nor does pt.where, with a value for what is left out"
+        raise UnsupportedOp(refusal(array), advice=of_data if shared else of_point)
 
 
 def as_double(value: Value, variable: Variable) -> Value:
@@ -229,8 +233,7 @@ class Parts:
             values = build([as_double(importer(each), each) for each in variables], inputs)
             own = [*inputs, *(importer.values[each] for each in shared)]
             graph = finish(importer, own, variables, values, guards, name)
-        if shared:
-            refuse_computed_lengths(graph)
+        refuse_computed_lengths(graph, shared=bool(shared))
         return graph
 
     def density(self, *, gradient: bool) -> ImportedGraph:
