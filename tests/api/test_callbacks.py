@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import re
 import sys
 import threading
 import time
@@ -296,7 +297,8 @@ def test_an_exception_reaches_the_caller(error, backend, where):
     assert "failing" in [each.name for each in caught.traceback]
     note, *_ = error.__notes__  # NumPy's run adds the step, and the operation
     line = failing.__code__.co_firstlineno
-    assert note == f"  in the callback {failing.__name__} ({__file__}:{line})\n  at {__file__}:{line + 5}"
+    assert note.startswith(f"  in the callback {failing.__name__} ({__file__}:{line})\n  at {__file__}:")
+    assert re.search(rf":{line + 5}(, in <lambda>)?\n    call = lambda x: pure_callback", note)
     error.__traceback__ = None
     assert f(X * 0)[0] == 0
 
@@ -316,7 +318,7 @@ def test_an_exception_reaches_the_caller(error, backend, where):
 @pytest.mark.parametrize("compiled", [True, False])
 def test_results_of_other_types(returned, error, text, compiled):
     f = lambda x: pure_callback(lambda x: returned, Abstract((3,)), x)  # noqa: E731
-    with pytest.raises(error, match=rf"(?s){text}.*at .*test_callbacks.py:\d+$"):
+    with pytest.raises(error, match=rf"(?s){text}.*at .*test_callbacks.py:\d+\n    f = lambda x:"):
         (graph_jit(f) if compiled else f)(X)
 
 

@@ -338,7 +338,9 @@ def test_the_first_step_that_fails_is_named(failing: int) -> None:
     with pytest.raises(IndexError) as caught:
         COMPILED[picked](vector(5), positions, 0)
     line = inspect.getsourcelines(picked)[1] + 3
-    assert f"test_versions.py:{line}\n  in step {failing}\n" in str(caught.value)
+    assert f"test_versions.py:{line}\n    total += x[positions[i]] * x[first + i]\n  in step {failing}\n" in str(
+        caught.value
+    )
 
 
 LINEAR: dict[Callable[..., Any], tuple[str, ...]] = {

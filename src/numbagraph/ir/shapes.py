@@ -235,6 +235,12 @@ def shape_text(shape: Sequence[Extent]) -> str:
     return f"({extents},)" if len(shape) == 1 else f"({extents})"
 
 
+def lengths_text(left: Extent, right: Extent) -> str:
+    """Two lengths that differ, for the end of an error; nothing, where elements of arrays say what they are."""
+    left, right = resolve(left), resolve(right)
+    return f": {left} and {right}" if all(isinstance(each, (int, Dim)) for each in (left, right)) else ""
+
+
 def require_same(left: Extent, right: Extent, subject: str, error: type[Exception] = ShapeError) -> Extent:
     """Unify two extents that must be equal, and return the one that stands for both."""
     left, right = resolve(left), resolve(right)

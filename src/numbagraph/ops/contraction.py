@@ -89,7 +89,9 @@ def contraction(left: Labelled, right: Labelled, kept: Collection[Label]) -> Lab
     )
     shared = [label for label in left.labels if label in right.labels]
     for label in shared:
-        text = f"lengths of the dimensions {label!r} differ: {left.extent(label)} and {right.extent(label)}"
+        text = (
+            f"lengths of the dimensions {label!r} differ{shapes.lengths_text(left.extent(label), right.extent(label))}"
+        )
         common = shapes.broadcast_extents(left.extent(label), right.extent(label), text)
         left, right = left.stretched(label, common), right.stretched(label, common)
     batch = [label for label in shared if label in kept]
