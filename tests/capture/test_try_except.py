@@ -247,6 +247,21 @@ def test_bodies_change_objects_where_they_raise_nothing(function):
         assert vars(OUTER) == state
 
 
+def test_errors_that_are_known_keep_what_has_changed():
+    def run(s):
+        found = s
+        try:
+            OUTER.count(4.0)
+        except ValueError:
+            found = -s
+        return found
+
+    compiled = ng.graph_jit(run)
+    OUTER.n = 0.0
+    assert [compiled(1.5), compiled(2.5)] == [-1.5, -2.5]
+    assert OUTER.n == 2.0
+
+
 def counts_and_raises(s):
     held = Held(s)
     try:
@@ -292,7 +307,25 @@ def appends(s):
     return len(found) + s
 
 
-@pytest.mark.parametrize("function", [counts_and_raises, counts_outside, changes_a_dict, appends])
+def counts_before_a_known_error(s):
+    held = Held(s)
+
+    def change(v):
+        if v < 0:
+            raise ValueError("negative")
+        held.n += 1
+        raise ValueError("known")
+
+    try:
+        change(s)
+    except ValueError:
+        s = 0.0
+    return held.n + s
+
+
+@pytest.mark.parametrize(
+    "function", [counts_before_a_known_error, counts_and_raises, counts_outside, changes_a_dict, appends]
+)
 def test_what_has_changed_before_an_error_is_refused(function):
     with pytest.raises(ng.TraceError):
         ng.graph_jit(function)(3.0)

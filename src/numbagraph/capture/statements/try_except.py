@@ -15,7 +15,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.capture.statements.branches import branch
 from numbagraph.capture.statements.control_flow import if_
-from numbagraph.capture.statements.extended_state import Extended
+from numbagraph.capture.statements.extended_state import Extended, value_at
 from numbagraph.capture.values.containers import Containers
 from numbagraph.capture.values.raised_errors import Catcher, Elsewhere, Unseen, catching
 from numbagraph.capture.values.written_arrays import Traced, in_region
@@ -202,8 +202,15 @@ def try_(
     variables."""
     extended = Extended(names, state)
     own, then = extended.body(body), None if orelse is None else extended.body(orelse)
-    known = [Handler(classes_of(classes), None if run is None else extended.body(run)) for classes, run in handlers]
-    return extended.run(lambda names, state: captured_try(names, own, then, known, partial, state))
+    plain = [Handler(classes_of(classes), run) for classes, run in handlers]
+    known = [each._replace(run=None if each.run is None else extended.body(each.run)) for each in plain]
+
+    def run_plainly(state: State, wrap: Callable[[Function], Function] = lambda body: body) -> State:
+        """Run all as Python does: what has changed before an error stays."""
+        found = plainly(wrap(body), orelse, plain, partial, state[: len(extended.state)])
+        return [*found, *map(value_at, extended.places)]
+
+    return extended.run(lambda names, state: captured_try(names, own, then, known, partial, state, run_plainly))
 
 
 def captured_try(
@@ -213,6 +220,7 @@ def captured_try(
     known: Sequence[Handler],
     partial: bool,
     state: State,
+    run_plainly: Function,
 ) -> Sequence[Any]:
     catcher = Catching(known)
     containers = Containers(state)
@@ -232,17 +240,17 @@ def captured_try(
     except (Unseen, PlacesWritten):
         raise
     except (Exception, OrderMissing) as refused:  # noqa: BLE001  raised where nothing else is
-        return plainly(unraised(body, catcher, refused), orelse, known, partial, state)
+        return run_plainly(state, lambda body, refused=refused: unraised(body, catcher, refused))
     number = catcher.taken(type(raised[0])) if raised else None
     end = len(region.guards) if number else catcher.place(region.guards)
     if not catcher.place(region.guards):
-        return plainly(body, orelse, known, partial, state)
+        return run_plainly(state)
     if partial:
         raise Unseen(
             f"`except` takes an error after a part of the same statement is done: let `try` hold what may raise "
             f"alone, and put the rest into `else`\n  at {user_source()}"
         )
-    catcher.require_unwritten(region, end)
+    catcher.require_unwritten(region, end + 1 if number else end)  # an error that is known comes last
     return chosen(catcher, region, end, number or 0, (names, body, orelse, state))
 
 
