@@ -32,7 +32,6 @@ from numbagraph.capture.builtins.elements import (
     place_of,
     set_attribute,
     set_item,
-    slice_,
     times,
     unpack,
     unpack_star,
@@ -41,6 +40,7 @@ from numbagraph.capture.builtins.iteration import consumer
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.printing import writing
 from numbagraph.capture.builtins.replacements import replacement
+from numbagraph.capture.builtins.slices import slice_
 from numbagraph.capture.builtins.sorted_lists import is_lazy, list_of, sort
 from numbagraph.capture.builtins.special_methods import attribute, of_builtin, operated, special
 from numbagraph.capture.builtins.standard_library import iterated, of_library

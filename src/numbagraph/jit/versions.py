@@ -236,7 +236,7 @@ class Versions:
 
     def _set_state(self, state: dict[Any, StateVariable]) -> None:
         self.state = state
-        self.environment.leave_out(place for each in state.values() for place in (one.place for one in each.places))
+        self.environment.leave_out({one.place for each in state.values() for one in each.places})
 
     def _add_writing(self, arguments: Arguments, layouts: tuple[Leaf, ...], leaves: list[Any]) -> Traced | None:
         """Add a version whose arrays from outside, which the function may change, are variables of it; None if there

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import operator
-import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from types import BuiltinFunctionType, FunctionType
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.capture.builtins.grids import made_by
 from numbagraph.capture.builtins.hash_table import Table, require_table
 from numbagraph.capture.builtins.numbers import as_bool, is_traced
+from numbagraph.capture.builtins.object_choice import are_objects, by_text, object_at
 from numbagraph.capture.builtins.replacements import as_numpy_array
 from numbagraph.capture.builtins.special_methods import attribute as read_attribute
 from numbagraph.capture.builtins.special_methods import operated, special
@@ -44,7 +43,7 @@ from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_of_lists import require_rows
 from numbagraph.capture.values.loop_state import is_number
 from numbagraph.capture.values.objects import is_object
-from numbagraph.capture.values.optional import UNDEFINED, Possibly, is_none, present, required, settled
+from numbagraph.capture.values.optional import UNDEFINED, Possibly, present, required
 from numbagraph.capture.values.picked_arrays import Picked
 from numbagraph.capture.values.places import Place, write
 from numbagraph.capture.values.raised_errors import of_none
@@ -64,25 +63,6 @@ from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.static_values import numbers_in
 from numbagraph.tracing.trace import converted, current_trace
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
-
-
-def slice_(start: Any, stop: Any, step: Any) -> slice:
-    if step is None or (type(step) is int and step > 0):
-        return slice(end_of_slice(start, 0), end_of_slice(stop, sys.maxsize), step)
-    if type(step) is int:
-        return slice(end_of_slice(start, sys.maxsize), end_of_slice(stop, -sys.maxsize), step)
-    return slice(start, stop, step)
-
-
-def end_of_slice(thing: Any, default: int) -> Any:
-    """Return an end of a slice; where traced values say whether it is None, a number that means the same."""
-    thing = settled(thing)
-    if not isinstance(thing, Possibly) or thing.absent is not None:
-        return thing
-    return if_expression(is_none(thing), lambda: default, lambda: thing.value)
-
-
-Conditions = Sequence[tuple[int, Tracer]]
 
 
 def item(holder: Any, key: Any) -> Any:
@@ -143,35 +123,6 @@ def with_arrays_of(key: Any) -> Any:
     if isinstance(key, Stacked) or (type(key) is list and is_traced(key)):
         return as_numpy_array(np.array)(key)
     return key
-
-
-def by_text(holder: dict[Any, Any], key: ChosenText, options: Sequence[str]) -> Any:
-    """Return an element of a dict, by one of several texts."""
-    first, *others = options
-    if not others:
-        return holder[first]
-    return if_expression(key == first, lambda: holder[first], lambda: by_text(holder, key, others))
-
-
-def are_objects(holder: Sequence[Any]) -> bool:
-    """Whether the elements of a list are texts, or functions, of which branches can choose one."""
-    kinds = {type(each) is str if callable(each) or type(each) is str else None for each in holder}
-    return len(kinds) == 1 and None not in kinds
-
-
-def object_at(holder: Sequence[Any], conditions: Conditions) -> Any:
-    """Return the text or the function that a list has where a condition holds. Of several functions, branches choose in
-    each call."""
-    if len(holder) > 2 and all(isinstance(each, (FunctionType, BuiltinFunctionType, np.ufunc)) for each in holder):
-        return lambda *args, **kwargs: by_place(holder, conditions, lambda each: converted(each)(*args, **kwargs))
-    return by_place(holder, conditions, lambda each: each)
-
-
-def by_place(holder: Sequence[Any], conditions: Conditions, use: Callable[[Any], Any]) -> Any:
-    (place, here), *others = conditions
-    if not others:
-        return use(holder[place])
-    return if_expression(here, lambda: use(holder[place]), lambda: by_place(holder, others, use))
 
 
 def delete_item(holder: Any, key: Any) -> None:
