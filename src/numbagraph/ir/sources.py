@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from types import CodeType
 
@@ -65,10 +65,10 @@ class Source:
     @property
     def alone(self) -> Source:
         """The same line, whoever calls."""
-        return Source(self.file, self.line, self.frames[:1])
+        return replace(self, frames=self.frames[:1])
 
     def copy(self) -> Source:
-        return Source(self.file, self.line, self.frames)
+        return replace(self, frames=self.frames)
 
     def keep_common(self, other: Source) -> None:
         """Forget the calls that do not lead to ``other``, too: the code of one line stands for both."""

@@ -12,17 +12,17 @@ from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Variable
 
 import numbagraph
-from numbagraph.ir.values import Source
+from numbagraph.ir.sources import Source
 from numbagraph.tracing.user_code import folders_of
 
 _LIBRARIES = folders_of(numbagraph, pymc, pytensor)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(unsafe_hash=True, slots=True)
 class Origin(Source):
     """A line of the user's code, and the variable that it computes."""
 
-    variable: str
+    variable: str = ""
 
     def __str__(self) -> str:
         return f"{self.variable} ({self.file}:{self.line})" if self.file else self.variable
@@ -30,7 +30,7 @@ class Origin(Source):
 
 def origin_of(node: Apply) -> Origin:
     """The origin of an application of an op."""
-    return Origin(*_line_of(node.outputs[0]), expression(node.outputs[0]))
+    return Origin(*_line_of(node.outputs[0]), variable=expression(node.outputs[0]))
 
 
 def _line_of(variable: Variable) -> tuple[str, int]:

@@ -40,7 +40,7 @@ def with_checks(
     for each, condition in zip(requirements, conditions, strict=True):
         if isinstance(condition, Constant) and condition.data.all():
             continue
-        origin = Origin("", 0, name(each.variable))
+        origin = Origin("", 0, variable=name(each.variable))
         number = output_of(each, variables)
         if has_elements(checked[number]):
             with at_source(origin):
