@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -22,13 +23,16 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.opaque import opaque
 from numbagraph.ir.public import Public
-from numbagraph.ir.values import Value, constant
+from numbagraph.ir.regions import Closed, close
+from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.pickling import Pickled
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.custom_rule import with_closed_rule, with_rule
+from numbagraph.purity.snapshots import holds_tracers
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.effect_tokens import left_out
+from numbagraph.tracing.regions import trace_region
 from numbagraph.tracing.trace import apart, as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import TraceError, Tracer, apply, to_value, user_source
@@ -357,6 +361,10 @@ def cotangent_leaves(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value 
     return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
 
 
+_closing: ContextVar[tuple[Any, ...]] = ContextVar("numbagraph.closing", default=())
+"""The functions whose rules are being made regions."""
+
+
 class custom_vjp(Public, Generic[P, R]):
     """A function whose reverse derivative is given rather than derived.
 
@@ -435,7 +443,32 @@ class custom_vjp(Public, Generic[P, R]):
             pairs = zip(found, spec.children(), strict=True)
             return [each for one, argument in pairs for each in cotangent_leaves(one, argument)]
 
-        return tree_of(output_spec, with_rule(outputs, values, backward))
+        reads = self.backward is not None and any(map(holds_tracers, (self.forward, self.backward)))
+        if not reads or self in _closing.get():
+            return tree_of(output_spec, with_rule(outputs, values, backward))
+        token = _closing.set((*_closing.get(), self))  # the forward rule calls the function itself
+        try:
+            closed, flags = closed_rule(backward, values, outputs)
+        finally:
+            _closing.reset(token)
+        return tree_of(output_spec, with_closed_rule(outputs, values, closed, flags))
+
+
+def closed_rule(
+    backward: Callable[..., list[Value | None]], arguments: Sequence[Value], results: Sequence[Value]
+) -> tuple[Closed, list[bool]]:
+    """Return a backward rule as a region, and flags that say which arguments have cotangents."""
+    flags: list[bool] = []
+
+    def run(own: Sequence[Tracer], given: Sequence[Tracer]) -> list[Tracer]:
+        found = backward([each.value for each in own], [each.value for each in given])
+        flags[:] = [each is not None for each in found]
+        return [Tracer(each) for each in found if each is not None]
+
+    own = [Input(each.type, "argument") for each in arguments]
+    given = [Input(ArrayType(each.dtype, each.shape), "cotangent") for each in results]
+    body = trace_region(run, (own, given), "the rule of a custom_vjp")
+    return close((*own, *given), body.outputs, name="rule", known=body.is_used, guards=body.guards), flags
 
 
 def _rebuild(pickled: Pickled, *rule: Function | None) -> Any:

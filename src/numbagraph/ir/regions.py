@@ -48,7 +48,7 @@ def interned(graph: Graph) -> Graph:
     unknown = [shapes.not_one(extent) for each in graph.inputs for extent in each.shape]
     checks = [(each.error, each.subject, each.failure, each.ordered and each.source) for each in graph.guards]
     sources = tuple(each.source for each in graph.order if isinstance(each, Node))  # errors speak of lines
-    key = (content_hash(graph, graph.name, repr(unknown)), sources, *checks)
+    key = (content_hash(graph, graph.name, repr(unknown)), sources, *rules_of(graph), *checks)
     with _lock:
         known = _regions.setdefault(key, graph)
     if known is not graph:
@@ -65,6 +65,17 @@ def forget_other_callers(region: Graph, other: Graph) -> None:
         if isinstance(node, Node) and isinstance(equal, Node) and node.source and equal.source and node is not equal:
             node.source = node.source.copy()  # the loop around may have the same
             node.source.keep_common(equal.source)
+
+
+def rules_of(graph: Graph) -> list[Any]:
+    """The rules for derivatives that a user has given inside of a graph. No hash has them, since they change nothing
+    that is computed; but each may read variables of the function that has made it."""
+    found = []
+    for each in graph.order:
+        if isinstance(each, Node):
+            found += [item for name, item in each.attributes if name == "rule"]
+            found += [rule for region in regions_of(each) for rule in rules_of(region)]
+    return found
 
 
 def close(

@@ -330,6 +330,8 @@ class Op(Struct, eq=False):
     computed: Callable[[Node], int] = no_inputs
     """``computed(node)``: the number of the first inputs that are results computed from the other inputs. The node is
     differentiated with respect to the other inputs alone."""
+    captured: Callable[[Node], int] = no_inputs
+    """``captured(node)``: the number of the last inputs that the node's rule reads, and gives no cotangents of."""
     plus: Callable[[Node, Value], Value | None] = no_shorter_sum
     """``plus(node, other)``: the sum of a cotangent and another one, where that adds fewer elements than they have."""
     bounds: Callable[[Node], Sequence[tuple[int, Extent]]] = lambda node: ()

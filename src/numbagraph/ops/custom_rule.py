@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Closed, opened, opened_guards
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input, Value
 from numbagraph.ops.identity import GradientRule
@@ -24,10 +27,43 @@ def with_rule(results: Sequence[Value], arguments: Sequence[Value], backward: Ba
     return [bind(*results, *arguments, rule=rule, result=number, results=count) for number in range(count)]
 
 
+def with_closed_rule(
+    results: Sequence[Value], arguments: Sequence[Value], closed: Closed, flags: Sequence[bool]
+) -> list[Value]:
+    """Return ``results`` with a rule that is a region of the arguments and the cotangents of the results, and of what
+    it uses beside these. ``flags`` says which arguments the region gives cotangents of."""
+    rule, count = ClosedRule(closed.region, tuple(flags), len(closed.captures)), len(results)
+    bind, operands = registry["with_rule"].bind, (*results, *arguments, *closed.captures)
+    return [bind(*operands, rule=rule, result=number, results=count) for number in range(count)]
+
+
+class ClosedRule(Struct):
+    """A user's backward rule as a region, whose last operands are what it uses of the functions around it."""
+
+    region: Graph
+    flags: tuple[bool, ...]
+    captured: int
+
+    def __repr__(self) -> str:
+        return "rule"
+
+    def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
+        count = len(self.flags)
+        operands = (*arguments[:count], *given, *arguments[count:])
+        for guard in opened_guards(self.region, operands):
+            shapes.current_collector().add(guard)
+        found = iter(opened(self.region, operands))
+        return [*(next(found) if flag else None for flag in self.flags), *[None] * self.captured]
+
+    def batched(self, batched: Sequence[bool]) -> GradientRule:
+        return BatchedRule(self, tuple(batched))
+
+
 class CustomRule(Struct):
     """A user's backward rule."""
 
     backward: Backward
+    captured: int = 0
 
     def __repr__(self) -> str:
         return "rule"  # the hash of a graph depends on what it computes, which no rule changes
@@ -48,6 +84,10 @@ class BatchedRule(Struct):
 
     rule: GradientRule
     flags: tuple[bool, ...]
+
+    @property
+    def captured(self) -> int:
+        return self.rule.captured
 
     def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
         flags = (*self.flags, *[True] * len(given))

@@ -137,6 +137,11 @@ def differentiated_as(value: Value, form: Value) -> Value:
 class GradientRule(Protocol):
     """A reverse rule that a user wrote, in place of the derivative of what was computed."""
 
+    @property
+    def captured(self) -> int:
+        """The number of the last arguments that the rule reads, and gives no cotangents of."""
+        ...
+
     def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> Sequence[Value | None]:
         """The cotangents of the arguments (None where zero), given those of all results."""
         ...
@@ -196,6 +201,7 @@ with_rule = registry.register(
         samples=lambda rng, dtype: [],
         multi_result=True,
         computed=lambda node: node.attrs["results"],
+        captured=lambda node: node.attrs["rule"].captured,
         zero_dim="array",
     )
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator
-from types import CellType
+from types import CellType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,6 +212,25 @@ class Content:
 
 
 Held = Namespace | Attributes | Cell | Content
+
+
+def holds_tracers(function: Any) -> bool:
+    """Whether a function reads traced arrays: variables of the functions around it, defaults, and attributes of the
+    object that it is a method of."""
+    stack, seen = [function], set[int]()
+    while stack:
+        each = stack.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, (MethodType, functools.partial)):
+            stack += [each.__self__, each.__func__] if isinstance(each, MethodType) else [each.func, *each.args]
+        elif isinstance(each, FunctionType):
+            cells = (Cell(cell, "").get() for cell in each.__closure__ or ())
+            stack += [*cells, *(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
+        elif tracer_in(each) is not None:
+            return True
+    return False
 
 
 def tracer_in(value: Any, depth: int = DEEPEST) -> Tracer | None:

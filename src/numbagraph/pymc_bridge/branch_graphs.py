@@ -93,6 +93,8 @@ class WhereTaken:
     """The derivative of a value that enters a branch: that of the value itself if the branch is taken, and otherwise
     zero."""
 
+    captured = 0
+
     def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
         _, taken = arguments
         return [registry["where"](taken, given[0], 0.0), None]

@@ -55,9 +55,8 @@ def cotangents(
         given = found.pop(node, None)
         if node.op.multi_result:
             given = calls.collect(node, given)
-        require_closed(node, inputs)
         if given is not None:
-            for source, cotangent in pull_back(node, given, active, points):
+            for source, cotangent in (*pull_back(node, given, active, points), *beside_arguments(node, given, points)):
                 accumulate(found, source, cotangent)
     return [found.get(value) for value in inputs]
 
@@ -86,7 +85,7 @@ def reached(outputs: Iterable[Value], points: Iterable[Value]) -> set[Value]:
         if value in wanted:
             found.add(value)
         elif isinstance(value, Node) and value.op.vjp is not flat and is_differentiable(value):
-            stack += value.inputs[value.op.computed(value) :]
+            stack += value.inputs
     return found
 
 
@@ -160,18 +159,21 @@ def sum_of(one: Value, other: Value) -> Value:
     return registry["add"].bind(one, other)
 
 
-def require_closed(node: Node, inputs: Iterable[Value]) -> None:
-    """Raise if the backward rule of a user uses a value that is being differentiated and is no argument: such a rule
-    gives cotangents for arguments only, and the rest of the derivative would be lost silently."""
+def beside_arguments(
+    node: Node, given: Value | Mapping[int, Value], points: Collection[Value]
+) -> list[tuple[Value, Value]]:
+    """Return the cotangents of what a function with a rule of its own uses beside its arguments, which the rule says
+    nothing of: those of the function itself, its arguments taken as constant."""
     count = node.op.computed(node)
-    if not count:
-        return
-    reached = set(toposort(node.inputs[:count], known=node.inputs[count:]))
-    if not reached.isdisjoint(inputs):
-        raise NotImplementedError(
-            "a custom_vjp function uses a value of the enclosing function that is being differentiated: pass it as an "
-            f"argument\n  {text_of(node.source)}"
-        )
+    if not count or not isinstance(given, Mapping):
+        return []
+    results, arguments = node.inputs[:count], node.inputs[count : len(node.inputs) - node.op.captured(node)]
+    used = set(toposort(results, known=arguments)).difference(arguments)
+    beside = [each for each in points if each in used]
+    if not beside:
+        return []
+    found = cotangents(results, [given.get(number) for number in range(count)], [*arguments, *beside])[-len(beside) :]
+    return [(point, each) for point, each in zip(beside, found, strict=True) if each is not None]
 
 
 class Calls:
