@@ -214,11 +214,11 @@ def state_of(world: dict[str, Any]) -> Any:
             return thing
         if isinstance(thing, FunctionType):
             return tuple(walk(each.cell_contents) for each in thing.__closure__ or ())
-        if id(thing) in met:
-            return thing.copy() if isinstance(thing, np.ndarray) else f"<{met[id(thing)]}>"
-        met[id(thing)] = len(met)
         if isinstance(thing, np.ndarray):
-            return thing.copy()
+            return thing.copy()  # one that is stored is a copy, which may be one array or two
+        if id(thing) in met:
+            return f"<{met[id(thing)]}>"
+        met[id(thing)] = len(met)
         if isinstance(thing, dict):
             return ("dict", *((key, walk(each)) for key, each in thing.items()))
         if isinstance(thing, (list, tuple)):
