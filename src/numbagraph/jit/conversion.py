@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from numbagraph.ir.later import Later
 from numbagraph.ir.sources import Source
-from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.internal_errors import file_of, frames_of, line_of
 from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
 from numbagraph.tracing.static_lengths import Known, Place, places_of
@@ -175,9 +174,9 @@ class Conversion:
             raise WithoutSource(refused, reason) from None
         except RecursionError as error:
             name, place = last_call(error)
-            raise TraceError(
+            raise LengthsNeeded(
                 f"{name} calls itself as often as traced values say, so that its trace has no end: write a loop, or "
-                f"name the argument that ends it in static_argnames, if it is a number or a text\n  at {place}"
+                f"let a number or a text of Python end it\n  at {place}"
             ) from None
         except Exception:
             if active.refusals != refusals and isinstance(active.refusal, LengthsNeeded):  # a library has caught it

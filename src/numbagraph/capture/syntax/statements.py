@@ -4,7 +4,7 @@ variables that they change, which return the variables' new values."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 
 from numbagraph.capture.syntax.closures import Closures
@@ -39,7 +39,6 @@ _REFUSED = {
     ast.AsyncWith: "async with",
     ast.Global: "global",
     ast.Nonlocal: "nonlocal",
-    ast.ClassDef: "a class",
 }
 ITEM = f"{PREFIX}item"
 
@@ -71,6 +70,19 @@ def rewritten_once(definition: Definition, code: CodeType, cells: Cells) -> ast.
         definition.name = f"{PREFIX}{definition.name}"
     Rewriting(code, cells).function(definition)
     return definition
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """The code objects of the functions and classes inside of a function."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from codes_in(each)
+
+
+def is_code_of(code: CodeType, definition: ast.FunctionDef) -> bool:
+    first = min([definition.lineno, *(each.lineno for each in definition.decorator_list)])
+    return code.co_name == definition.name and code.co_firstlineno in (first, definition.lineno)
 
 
 class Rewriting:
@@ -107,6 +119,15 @@ class Rewriting:
         definition.body = self.statements(body, set())
         definition.returns = None
 
+    def method(self, definition: ast.FunctionDef) -> None:
+        """Rewrite a method of a class that the function defines."""
+        kind = "generator" if yields(definition) else "converted"
+        code = next((each for each in codes_in(self.code) if is_code_of(each, definition)), self.code)
+        name = definition.name
+        Rewriting(code, self.cells).function(definition)
+        definition.name = name
+        definition.decorator_list = [*definition.decorator_list, _attribute(kind)]
+
     def new_name(self, what: str) -> str:
         self.made += 1
         return f"{PREFIX}{what}{self.made}"
@@ -138,6 +159,11 @@ class Rewriting:
                 nested = Rewriting(self.code, self.cells)
                 nested.function(statement)
                 statement.decorator_list = [*statement.decorator_list, _attribute(kind)]
+                return [statement]
+            case ast.ClassDef():
+                for each in statement.body:
+                    if isinstance(each, ast.FunctionDef):
+                        self.method(each)
                 return [statement]
             case ast.Return(value=ast.expr() as value):
                 return [ast.Return(call_of("returned", self.expressions.visit(value)))]
