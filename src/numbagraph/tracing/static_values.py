@@ -28,6 +28,8 @@ _ORDINARY = frozenset((*NUMBERS, np.ndarray, np.float64, np.int64, np.bool_, Tra
 """Types of most leaves."""
 CALLER = f"{OWN}{Path('jit', 'binding.py')}"
 """The file that calls the function that is traced, which may be a library's."""
+CONTROL = tuple(f"{OWN}{Path('api', name)}" for name in ("branches.py", "loops.py"))
+"""The files of `cond`, `scan` and their like."""
 DEEPEST = 3
 """How deep in tuples, lists, dicts and slices the arguments of a failing call are looked at."""
 
@@ -67,7 +69,7 @@ def with_values(leaves: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 def numbers_given(error: BaseException) -> frozenset[str]:
     """Return the names of the arguments, Python's numbers, that the call was given which failed with an error: those
     in frames behind the last one of the user's code. Where a loop or a branch cannot be captured, which would be
-    unrolled with known numbers, those alone that the error names."""
+    unrolled with known numbers, those alone that the error names; none where one that is written as a call is wrong."""
     if isinstance(error, CaptureError):
         return error.numbers
     frames: list[FrameType] | None = None
@@ -76,6 +78,8 @@ def numbers_given(error: BaseException) -> frozenset[str]:
         file = place.tb_frame.f_code.co_filename
         if library_of(file) is None or file == CALLER:
             frames = []
+        elif file in CONTROL:
+            frames = None
         elif frames is not None:
             frames.append(place.tb_frame)
         place = place.tb_next
