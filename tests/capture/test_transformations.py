@@ -131,8 +131,11 @@ def recursive(n, x):
 
 def test_recursion():
     assert ng.graph_jit(recursive, static_argnames="n")(3, 1.0) == recursive(3, 1.0)
+    compiled = ng.graph_jit(recursive)
+    for n in (3, 0, 2):
+        assert compiled(n, 1.0) == recursive(n, 1.0)
     with pytest.raises(ng.TraceError, match="calls itself"):
-        ng.graph_jit(recursive)(3, 1.0)
+        compiled(np.array(3), 1.0)
 
 
 def test_signatures():

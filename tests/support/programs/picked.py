@@ -108,14 +108,6 @@ def pairs_of_arrays(x, n):
     return pairs
 
 
-OUTSIDE = [np.arange(3.0), np.arange(3.0) + 5]
-
-
-@refused("an array of an enclosing scope", (1, 2.0))
-def from_outside(k, v):
-    OUTSIDE[k][0] = v
-
-
 @refused("'best' and another variable are one array", (X, 3))
 def kept_by_another_variable(x, n):
     arrays = [x.copy(), x * 2]

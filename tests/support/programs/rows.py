@@ -142,7 +142,7 @@ def arguments_as_rows(x, n):
     return len(rows)
 
 
-@refused("may be another variable's too", (X, 3))
+@case((X, 3), (X, 1))
 def other_list_of_rows(x, n):
     rows = [x * i for i in range(n)]
     others = [row for row in rows]

@@ -239,17 +239,21 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
     if in_region() and type(holder) in (list, dict) and not is_made_here(holder) and is_known(holder, key):
         assign_outside(place_of_element(holder, key), value)
         return
-    if isinstance(holder, np.ndarray) and (in_region() or has_traced(key) or is_traced(required(value))):
-        raise not_traced("an element of an array of NumPy's own is assigned to, which is no argument")
+    if isinstance(holder, np.ndarray):
+        require_not_numpys(holder, key, required(value))
     require_changeable(holder)
-    if isinstance(holder, np.ndarray) and (isinstance(value, Tracer) or has_traced(key)):
-        raise not_traced("an element of an array of NumPy's own is assigned to, which is not traced")
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
         return
-    if type(holder) is np.ndarray and holder.dtype != object and (is_traced(value) or has_traced(key)):
-        raise not_traced("a traced value is assigned to an element of an array that is not traced")
     holder[key] = required(value) if isinstance(holder, Tracer) else value
+
+
+def require_not_numpys(array: np.ndarray, key: Any, value: Any) -> None:
+    """Raise for a write into an array of NumPy's own that would happen once, while the function is traced."""
+    if not array.flags.writeable:
+        raise not_traced("an element of a read-only array is assigned to")
+    if in_region() or has_traced(key) or (array.dtype != object and is_traced(value)):
+        raise not_traced("an element of an array of NumPy's own is assigned to, which is no argument")
 
 
 def place_of_element(holder: Any, key: Any) -> Place:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+import numpy as np
 import optree
 
 from numbagraph.capture.builtins.numbers import is_traced
@@ -32,7 +33,7 @@ def memoised(function: Any) -> Callable[..., Any] | None:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not is_converted(wrapped) and not is_traced(args, kwargs):
-            return function(*args, **kwargs)
+            return read_only(function(*args, **kwargs))
         require_hashable(args)
         require_hashable(tuple(kwargs.values()))
         return kept(converted(wrapped)(*args, **kwargs))
@@ -53,6 +54,17 @@ def require_hashable(thing: Any) -> None:
         )
     elif not isinstance(thing, Tracer):
         hash(thing)
+
+
+def read_only(found: Any) -> Any:
+    """Return a result of Python's cache, with views of its arrays that cannot be written into."""
+    if type(found) is tuple:
+        return tuple(map(read_only, found))
+    if type(found) is not np.ndarray:
+        return found
+    view = found.view()
+    view.flags.writeable = False
+    return view
 
 
 def kept(found: Any) -> Any:
