@@ -15,6 +15,7 @@ from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.op import is_elementwise
 from numbagraph.ir.values import Dim, Extent, Node, Value
 
+KEPT = "an array that functools.lru_cache keeps"
 READ_ONLY = "a view that NumPy gives for reading alone"
 OF_ANOTHER = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
 

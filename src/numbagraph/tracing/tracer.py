@@ -27,7 +27,7 @@ from numbagraph.tracing.operators import has_operators, install_operators
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.stale_arrays import Sources, Stale
-from numbagraph.tracing.trace import active, current_trace, refused
+from numbagraph.tracing.trace import CaptureError, active, current_trace, refused
 from numbagraph.tracing.ufuncs import of_ufunc
 from numbagraph.tracing.unsupported import unsupported
 
@@ -274,7 +274,7 @@ class Tracer(Unknown):
             raise ValueError(f"assignment destination is read-only\n  on {self.value.type}\n  at {user_source()}")
         if self._foreign:
             text = f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
-            raise self._refuse(text)
+            raise self._refuse(text, CaptureError if self._foreign is memory_layout.KEPT else TraceError)
         if self._scope is not active.scope:
             self._enter_region()
         if self._parent is None:

@@ -137,7 +137,7 @@ def object_by_two_names(x, n):
     return t.a, s is t
 
 
-@refused("is read by another name, or from within another object", (1.0, 4))
+@case((1.0, 4))
 def object_read_by_a_function(x, n):
     s = SimpleNamespace(a=x)
     twice = lambda: s.a * 2

@@ -150,7 +150,7 @@ def other_list_of_rows(x, n):
     return rows
 
 
-@refused("may be another variable's too", (X, 3))
+@case((X, 3))
 def part_of_rows(x, n):
     rows = [x * i for i in range(n)]
     others = rows[1:]

@@ -15,11 +15,11 @@ from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.syntax.source import is_converted
 from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.tracing.errors import user_source
+from numbagraph.tracing.memory_layout import KEPT
 from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer
 
 KIND = type(functools.cache(len))
-KEPT = "an array that functools.lru_cache keeps"
 
 
 def memoised(function: Any) -> Callable[..., Any] | None:
