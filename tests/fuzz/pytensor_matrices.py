@@ -117,10 +117,16 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Eig": lambda a: pt.sort(abs(pt.linalg.eig(a)[0])),
     "SVD": lambda a: pt.linalg.svd(a, compute_uv=False),
     "QR": lambda a: list(pt.linalg.qr(a)),
+    "Schur": lambda a: again(*pt.linalg.schur(a)),
     "LU": lambda a: list(pt.linalg.lu(a)),
     "LUFactor": lambda a: list(pt.linalg.lu_factor(a)),
     "PivotToPermutations": lambda a: pt.linalg.pivot_to_permutation(pt.linalg.lu_factor(a)[1]),
 }
+
+
+def again(triangle: Any, vectors: Any) -> Any:
+    """Return the matrix of its parts, whose signs are for the library to choose."""
+    return vectors @ triangle @ pt.conj(pt.swapaxes(vectors, -1, -2))
 
 
 def function_of_matrices(name: str) -> Make:

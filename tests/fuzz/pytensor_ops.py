@@ -41,6 +41,7 @@ NEVER = {
     "MinibatchRandomVariable": "draws",
     "FunctionOp": "our own op",
     "LUFactorTridiagonal": "made by solve, which has the others",
+    "Unique": "tests/pymc_bridge/test_data_dependent.py has lengths that elements decide on",
 }
 """Ops that are translated, or refused, but not drawn, and why."""
 
@@ -317,6 +318,13 @@ def selected(draw: Draw) -> Any:
     if draw.chance(0.2):
         return x[np.asarray(draw.rng.random(draw.shape(x)[0]) < 0.5)]
     return x[key(draw, draw.shape(x), advanced=True)]
+
+
+@makes("RavelMultiIndex", "UnravelIndex")
+def positions(draw: Draw) -> Any:
+    i, j = (draw.vector(draw.rng.integers(0, length, 3)) for length in (3, 4))
+    flat = pt.ravel_multi_index((i, j), (3, 4))
+    return draw.choose([flat, list(pt.unravel_index(flat, (2, 6)))])
 
 
 @makes("Nonzero")
