@@ -40,6 +40,13 @@ class Comparing:
     __hash__ = None
 
 
+class Keeping:
+    def __eq__(self, other):
+        return STORE.keep(other)
+
+    __hash__ = None
+
+
 class Descriptor:
     def __get__(self, instance, owner):
         STORE.total = 1.0
@@ -77,7 +84,7 @@ STORE = Store()
 GOING = Going()
 GOING.go = STORE.keep
 HOLDER = Holder(STORE)
-COMPARING, DESCRIBED, CALLED, ITERATED = Comparing(), Described(), Called(), Iterated()
+COMPARING, DESCRIBED, CALLED, ITERATED, KEEPING = Comparing(), Described(), Called(), Iterated(), Keeping()
 MANY = [*range(100), STORE.keep]
 TABLE = {"keep": STORE.keep, "deeper": [{"a": (STORE.keep,)}]}
 OBJECTS = np.array([STORE.keep, None], dtype=object)
@@ -171,17 +178,13 @@ WAYS = {
     "default": writes_in_default,
     "wrapped": lambda x: wrapped(x),
     "lru_cache": lambda x: x + remembered(len(MANY)),
-    "comparison": lambda x: x + int(COMPARING == 1),
-    "descriptor": lambda x: x + DESCRIBED.value,
+    "comparison": lambda x: KEEPING == x,  # noqa: SIM300  the method is asked first
     "metaclass": lambda x: Made(x),
     "callable": lambda x: CALLED(x),
-    "iteration": lambda x: x + sum(ITERATED),
     "map": lambda x: next(map(STORE.keep, [x])),
     "key": lambda x: min([x], key=STORE.keep),
     "np.piecewise": lambda x: x + np.apply_along_axis(STORE.keep, 0, np.ones(2))[0],
     "np.vectorize": lambda x: x + np.vectorize(STORE.keep)(1.0),
-    "np.add.at": lambda x: (np.add.at(STORE.buffer, 0, 1.0), x)[1],
-    "out": lambda x: (np.add(STORE.buffer, 1.0, out=STORE.buffer), x)[1],
     "import": imported,
     "class inside": class_inside,
     "match": matched,
@@ -207,6 +210,27 @@ def check_way(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_ways_to_code_that_writes(way):
     check_way(way)
+
+
+STORING = {
+    "comparison": lambda x: x + int(COMPARING == 1),
+    "descriptor": lambda x: x + DESCRIBED.value,
+    "iteration": lambda x: x + sum(ITERATED),
+    "np.add.at": lambda x: (np.add.at(STORE.buffer, 0, 1.0), x)[1],
+    "out": lambda x: (np.add(STORE.buffer, 1.0, out=STORE.buffer), x)[1],
+}
+"""Ways to code that stores numbers, or elements of an array: each call does so."""
+
+
+@pytest.mark.parametrize("way", STORING)
+def test_ways_to_code_that_stores_numbers(way):
+    function, found = STORING[way], []
+    for call in (function, graph_jit(function, backend="numpy")):
+        results = [call(X), call(X)]
+        found.append((results, STORE.total, STORE.buffer.tolist()))
+        STORE.total, STORE.buffer[:] = 0.0, 0.0
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1:] == found[1][1:]
 
 
 def test_code_that_was_replaced_and_lists_that_were_changed_between_two_traces():

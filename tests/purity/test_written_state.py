@@ -292,6 +292,7 @@ def test_a_function_that_calls_itself_and_writes():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning", "ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_children_and_copies_have_state_of_their_own():
     held = Held()
     compiled = graph_jit(held.add)

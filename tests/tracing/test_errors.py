@@ -364,7 +364,6 @@ def test_functions_that_are_not_supported(function, name):
 def test_options_that_are_not_supported():
     x, out = np.ones(3), np.zeros(3)
     for function in (
-        lambda x: np.add(x, 1, out=out),
         lambda x: np.sum(x, out=out),
         lambda x: np.add(x, 1, where=x > 0),
     ):

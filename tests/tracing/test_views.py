@@ -407,16 +407,19 @@ def test_copies_of_arguments_lie_as_these_do():
         np.testing.assert_array_equal(own, changed)
 
 
-def test_ufuncs_write_into_traced_arrays_alone():
+def test_ufuncs_write_into_arrays_of_an_enclosing_scope():
     buffer = np.zeros(3)
-    for function in (
-        lambda x: np.add(x, 1, out=buffer),
-        lambda x: np.sum(x, axis=0, out=buffer),
-        lambda x: buffer.__iadd__(x),
+    for function, argument, expected in (
+        (lambda x: np.add(x, 1, out=buffer), np.ones(3), [2, 2, 2]),
+        (lambda x: np.sum(x, axis=0, out=buffer), np.ones((4, 3)), [4, 4, 4]),
     ):
-        with pytest.raises(TypeError, match=r"out= of .* must be one traced array"):
-            run(function, np.ones(3))
-    np.testing.assert_array_equal(buffer, np.zeros(3))
+        run(function, argument)
+        np.testing.assert_array_equal(buffer, expected)
+    with pytest.raises(TypeError, match="out= of add must be one traced array"):
+        run(lambda x: buffer.__iadd__(x), np.ones(3))
+    with pytest.raises(TypeError, match="out= of sum must be one traced array"):
+        run(lambda x: np.sum(x, out=buffer), np.ones(3))
+    np.testing.assert_array_equal(buffer, [4, 4, 4])
 
 
 def outputs_by_position(op, call):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from numbagraph.ir.later import Later
 from numbagraph.ir.sources import Source
+from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.internal_errors import file_of, frames_of, line_of
 from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
 from numbagraph.tracing.static_lengths import Known, Place, places_of
@@ -79,7 +80,7 @@ class Conversion:
                     found = self._settled(make, at_once)
                 except LengthsNeeded as error:
                     if not self._fix_lengths(error, arguments) and not arguments.know_more():
-                        raise
+                        raise TraceError(*error.args).with_traceback(error.__traceback__) from None
                 except WithoutSource as error:
                     names = numbers_given(error.refused)
                     if arguments.fix_numbers(names, only_counts=needs_counts(error.refused)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -204,6 +203,7 @@ class Joined:
         """A function for each result of the op, which puts it into place."""
         self.counts: dict[tuple[Value, Value], list[list[Value]]] = {}
         """The lengths that are results, each with the lists that it is put into."""
+        self._used: frozenset[Value] | None = None
         self.bases: set[Value] = set()
         """The arrays in whose memory results lie, of which the branches use a part."""
         self.chosen: list[tuple[Tracer, Sequence[Any]]] = []
@@ -307,11 +307,13 @@ class Joined:
         if len(known) == 1:
             self.give(values, lambda result: [each.append(result) for each in known])  # type: ignore[func-returns-value]
 
-    @functools.cached_property
+    @property
     def used(self) -> frozenset[Value]:
         """The values of the surroundings that the branches use."""
-        written = {array.value for each in (self.no, self.yes) for array, _ in each.written}
-        return with_late_lengths(written.union(self.no.used, self.yes.used))
+        if self._used is None:
+            written = {array.value for each in (self.no, self.yes) for array, _ in each.written}
+            self._used = with_late_lengths(written.union(self.no.used, self.yes.used))
+        return self._used
 
     def meet_arrays(self) -> None:
         """Join the arrays from outside that either branch has assigned to."""
