@@ -142,13 +142,25 @@ def after_failure(
     opaque = any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order)
     if opaque or any(guard.ordered and guard.condition in graph.late for guard in graph.guards):
         return results
-    kept = [each.copy() if isinstance(each, np.ndarray) else each for each in arrays]
+    kept = [copy_alike(each) if isinstance(each, np.ndarray) else each for each in arrays]
     with effects.suppressed():
         results = evaluate(graph, kept)
     if not fails(kept):
         return results
     text = f"{described}: compiled code failed a check that the NumPy interpreter passes"
     raise InternalError(f"{text}. {HOW_TO_REPORT}")
+
+
+def copy_alike(array: np.ndarray) -> np.ndarray:
+    """Copy an array to memory in which its elements lie as before: compiled code is made for the layout."""
+    if not array.size:
+        return array.copy()
+    ends = [(length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True)]
+    first = -sum(min(each, 0) for each in ends)
+    memory = np.empty(first + sum(max(each, 0) for each in ends) + array.itemsize, np.uint8)
+    found: np.ndarray = np.ndarray(array.shape, array.dtype, memory, first, array.strides)
+    found[...] = array
+    return found
 
 
 def boxed(value: Value, result: object) -> Any:

@@ -80,7 +80,7 @@ def test_results_that_do_not_fit_are_refused():
         np.sqrt(a, out=o)
         return o
 
-    with pytest.raises(TypeError, match="cannot cast float64 to int32"):
+    with pytest.raises(TypeError, match=r"Cannot cast ufunc 'sqrt' output from dtype\('float64'\) to dtype\('int32'\)"):
         graph_jit(function)(LARGE)
 
 
