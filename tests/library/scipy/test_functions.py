@@ -64,7 +64,7 @@ def test_derivatives(page):
 def test_calls_on_jax(page):
     """JAX's arrays have lengths that do not depend on elements."""
     pytest.importorskip("jax")
-    calls = {name: call for name, call in PAGES[page].items() if name not in ("null_space", "orth")}
+    calls = {name: call for name, call in PAGES[page].items() if name not in ("null_space", "orth", "median")}
     failures = {name: failure(call, "jax") for name, call in calls.items()}
     assert not {name: reason for name, reason in failures.items() if reason}
 
@@ -223,7 +223,7 @@ def test_what_is_refused_has_its_name():
         graph_jit(lambda a: linalg.funm(a, np.sin))(S)
     with pytest.raises(TypeError, match=r"scipy\.ndimage\.map_coordinates with order=3"):
         graph_jit(lambda a: ndimage.map_coordinates(a, a[:2]))(S)
-    with pytest.raises(TypeError, match=r"derivative of scipy\.linalg\.schur"):
+    with pytest.raises(NotImplementedError, match=r"Schur's form has no derivative: np\.linalg\.eig"):
         grad(lambda a: np.sum(linalg.schur(a)[0]))(S)
 
 

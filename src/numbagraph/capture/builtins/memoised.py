@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numbagraph.tracing.errors import user_source
 from numbagraph.tracing.memory_layout import KEPT
 from numbagraph.tracing.trace import converted
 from numbagraph.tracing.tracer import Tracer
+from numbagraph.tracing.user_code import library_of
 
 KIND = type(functools.cache(len))
 
@@ -30,6 +31,8 @@ def memoised(function: Any) -> Callable[..., Any] | None:
     if type(function) is not KIND:
         return None
     wrapped = function.__wrapped__
+    if not isinstance(wrapped, FunctionType) or library_of(wrapped.__code__.co_filename) is not None:
+        return None
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not is_converted(wrapped) and not is_traced(args, kwargs):

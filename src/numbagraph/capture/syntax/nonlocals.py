@@ -78,6 +78,8 @@ class _Renaming(ast.NodeTransformer):
         return node
 
     def visit_ListComp(self, node: Any) -> Any:
+        first = node.generators[0]
+        first.iter = self.visit(first.iter)  # it is read outside of the comprehension
         around, self.names = self.names, self.names - stores([each.target for each in node.generators])
         self.generic_visit(node)
         self.names = around

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.ir.op import registry
-from numbagraph.library.scipy.arguments import Function, array, double, known, lifted, refuse
+from numbagraph.library.scipy.arguments import Function, array, double, known, lifted, refuse, require
 from numbagraph.library.scipy.ndimage.rank_filters import ordered
 from numbagraph.tracing.tracer import apply
 
@@ -84,6 +84,10 @@ def is_single(index: Any) -> bool:
     return index is None or np.ndim(index) == 0
 
 
+def require_elements(image: Any) -> None:
+    require(np.greater(image.size, 0), "zero-size array to reduction operation minimum which has no identity")
+
+
 def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
     """`scipy.ndimage.sum_labels`: of several labels in doubles."""
     image = array(input)
@@ -118,6 +122,7 @@ def variance(input: Any, labels: Any = None, index: Any = None) -> Any:
     if is_single(index):
         centred = image - mean(image, labels, index)
     else:
+        require_elements(image)
         groups = Groups.of(image, labels, index)
         means = groups.sums(image) / np.maximum(groups.counts(), 1.0)
         centred = np.reshape(np.ravel(image) - means[groups.numbers], image.shape)
@@ -138,6 +143,7 @@ def extreme(name: str) -> Function:
             return getattr(np, name)(image)
         if is_single(index):
             return getattr(np, name)(image[chosen(image, labels, index)])
+        require_elements(image)
         groups = Groups.of(image, labels, index)
         return groups.extrema(np.ravel(image), name == "max")[groups.places]
 
