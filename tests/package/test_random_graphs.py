@@ -49,7 +49,7 @@ SMOOTH = [name for name in ELEMENTWISE if is_smooth(registry[name])]
 OF_REAL_NUMBERS = [name for name in ELEMENTWISE if registry[name].implements[0] not in vars(np).values()]
 """SciPy's functions, some of which SciPy has for complex numbers too."""
 
-REDUCTIONS = sorted(op.name for op in registry if op.kind == "reduction")
+REDUCTIONS = sorted(op.name for op in registry if op.kind == "reduction" and hasattr(np, op.name))
 VIEWS = {
     "transposed": np.transpose,
     "reversed": lambda x: x[::-1],

@@ -155,7 +155,7 @@ class ControlBuilder:
             return found.body, None
         condition = condition_of(found, leaves_of(self.node))
         added = self.added([condition])
-        if any(each.ndim or not is_computed_at_use(each) for each in added):
+        if any(map(needs_memory, added)):
             return body, None
         self.compute(added)
         return found.body, self._numbers.rank0(condition)
@@ -409,3 +409,8 @@ def needed_carries(body: Graph, carries: int, wanted: Iterable[int]) -> set[int]
         if more == needed:
             return needed
         needed = more
+
+
+def needs_memory(value: Value) -> bool:
+    """Whether no scalar of the program can be a value."""
+    return bool(value.ndim) or not is_computed_at_use(value)
