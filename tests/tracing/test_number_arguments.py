@@ -99,12 +99,16 @@ def test_polynomials_of_a_degree_that_is_an_argument(degree):
                 compiled(x, y, degree)
 
 
-def test_turns_of_an_unknown_number():
-    """A number that is not known equals none of those that `np.rot90` compares it with."""
+def test_turns_of_a_number_that_is_an_argument():
+    """Versions by its value, also of what is computed from it: a traced number equals none that `np.rot90` names."""
     x = np.arange(6.0).reshape(2, 3)
-    for function in (lambda x, k: np.rot90(x, k), lambda x, k: np.rot90(x, k % 2, axes=(1, 0))):
-        with pytest.raises(TypeError, match=r"(?s)k must be known .*static_argnames.*test_number_arguments\.py"):
-            graph_jit(function)(x, 1)
-        turned = graph_jit(function, static_argnames="k")
+    for function in (lambda x, k: np.rot90(x, k), lambda x, k: np.rot90(x, k % 3, axes=(1, 0))):
+        turned = graph_jit(function)
         for k in (0, 1, 2, 3, -1, 5):
             np.testing.assert_array_equal(turned(x, k), function(x, k))
+
+
+def test_turns_by_an_element():
+    """An element of an array is no argument that a version can be made for."""
+    with pytest.raises(TypeError, match=r"(?s)k must be known .*static_argnames.*test_number_arguments\.py"):
+        graph_jit(lambda x: np.rot90(x, x.argmax()))(np.arange(6.0).reshape(2, 3))

@@ -280,8 +280,6 @@ def rotation_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
 @decomposition(np.rot90, samples=rotation_samples, view_of=True)
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Value:
     value = as_strong(m)
-    if isinstance(k, Value):  # it is equal to no number
-        raise TypeError("rot90: k must be known when the function is traced: name it in static_argnames")
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
     first, second = (shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes)
