@@ -72,7 +72,7 @@ def rules_of(graph: Graph) -> list[Any]:
     that is computed; but each may read variables of the function that has made it."""
     found = []
     for each in graph.order:
-        if isinstance(each, Node):
+        if isinstance(each, Node) and each.attributes:
             found += [item for name, item in each.attributes if name == "rule"]
             found += [rule for region in regions_of(each) for rule in rules_of(region)]
     return found

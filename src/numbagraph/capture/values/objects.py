@@ -21,6 +21,8 @@ def is_object(thing: Any, depth: int = DEPTH) -> bool:
     """Whether something is an object of a class without methods of its own for attributes, such as a dataclass or a
     `types.SimpleNamespace`, that holds numbers, arrays, containers, and such objects."""
     kind = type(thing)
+    if not kind.__dictoffset__:  # numbers, containers and traced arrays: most of what is asked about
+        return False
     if isinstance(thing, (OnlyTraced, Value, type, BaseException, types.FunctionType, types.ModuleType)):
         return False
     if type(getattr(thing, "__dict__", None)) is not dict or any("__slots__" in vars(each) for each in kind.__mro__):
