@@ -6,7 +6,7 @@ import functools
 import operator
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,17 +233,26 @@ def holds_tracers(function: Any) -> bool:
     return False
 
 
-def tracer_in(value: Any, depth: int = DEEPEST) -> Tracer | None:
+def tracer_in(value: Any) -> Tracer | None:
     """A traced array inside a value, or None."""
+    level, seen = [value], set[int]()
+    for _ in range(DEEPEST + 1):
+        found = next((each for each in level if issubclass(type(each), Tracer)), None)
+        if found is not None:
+            return found
+        inside = {id(part): part for each in level for part in parts_of(each)}
+        level = [part for name, part in inside.items() if name not in seen]
+        seen |= inside.keys()
+    return None
+
+
+def parts_of(value: Any) -> list[Any]:
+    """What a container holds, or the attributes of an object of a user's."""
     kind = type(value)
-    if issubclass(kind, Tracer):
-        return value
-    if not depth or issubclass(kind, (str, bytes, int, float, complex, np.ndarray, type)):
-        return None
+    if issubclass(kind, (str, bytes, int, float, complex, np.ndarray, type, ModuleType)):
+        return []
     if issubclass(kind, dict):
-        parts: Any = dict.values(value)
-    elif issubclass(kind, (list, tuple, set, frozenset, deque)):
-        parts = value
-    else:
-        parts = (entries_of(value) or {}).values()
-    return next((found for each in list(parts) if (found := tracer_in(each, depth - 1)) is not None), None)
+        return list(dict.values(value))
+    if issubclass(kind, (list, tuple, set, frozenset, deque)):
+        return list(value)
+    return list((entries_of(value) or {}).values())
