@@ -19,6 +19,8 @@ DTYPES = {"uint32": 10, "bool": 1, "complex64": 1}
 """Dtypes, and what numbers between 0 and 1 are multiplied by first."""
 EMPTY = {"rotate", "convolve2d", "correlate2d", "convolve", "correlate", "mean", "sosfilt", "detrend"}
 """Functions of which SciPy has errors for arrays of no elements, or results of other lengths."""
+SUMMED_IN_SINGLE = {"center_of_mass", "mean", "variance", "standard_deviation"}
+"""Functions with results of double precision from sums that SciPy rounds as their operands are."""
 IMAGE = np.array([[3, 2, 5, 1, 4], [5, 8, 3, 7, 1], [5, 6, 9, 3, 5]])
 
 
@@ -33,7 +35,7 @@ def result_of(function, args):
     return found if isinstance(found, tuple) else (found,)
 
 
-def compare(function, args, name):
+def compare(function, args, name, rtol=None):
     expected, found = result_of(function, args), result_of(graph_jit(function), args)
     if isinstance(found, TraceError):
         return
@@ -46,8 +48,8 @@ def compare(function, args, name):
             np.testing.assert_array_equal(left, right, name)
         else:
             largest = np.max(np.abs(right), initial=1.0, where=np.isfinite(right))
-            rtol = 1e4 * np.finfo(right.dtype).eps
-            np.testing.assert_allclose(left, right, rtol, rtol * largest, err_msg=name)
+            bound = rtol or 1e4 * np.finfo(right.dtype).eps
+            np.testing.assert_allclose(left, right, bound, bound * largest, err_msg=name)
 
 
 @pytest.mark.repeats
@@ -63,7 +65,8 @@ def test_other_dtypes(page, dtype):
             (DTYPES[dtype] * each).astype(dtype) if converts else each
             for each, converts in zip(args, floats, strict=True)
         ]
-        compare(function, given, f"{name} of {dtype}")
+        rtol = 4 * np.finfo("f4").eps if dtype == "complex64" and name in SUMMED_IN_SINGLE else None
+        compare(function, given, f"{name} of {dtype}", rtol)
 
 
 @pytest.mark.parametrize("page", ["scipy_ndimage", "scipy_signal"])

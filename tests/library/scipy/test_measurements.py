@@ -265,3 +265,32 @@ def centres_of_all(a):
 def test_refusals(function, text):
     with pytest.raises(TraceError, match=text):
         graph_jit(function)(A)
+
+
+COMPLEX = {
+    "sum of each": lambda x: ndimage.sum_labels(x, LABELS, [0, 1]),
+    "mean of all": lambda x: ndimage.mean(x),
+    "mean of one": lambda x: ndimage.mean(x, LABELS, 1),
+    "variance of all": lambda x: ndimage.variance(x),
+    "variance of one": lambda x: ndimage.variance(x, LABELS, 1),
+    "variance of each": lambda x: ndimage.variance(x, LABELS, [0, 1]),
+    "deviation of one": lambda x: ndimage.standard_deviation(x, LABELS, 1),
+    "largest of one": lambda x: ndimage.maximum(x, LABELS, 1),
+    "smallest of all": lambda x: ndimage.minimum(x),
+    "centre of each": lambda x: ndimage.center_of_mass(x, LABELS, [0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_measurements_of_complex_numbers(name):
+    """SciPy adds those of several labels in doubles alone, and raises."""
+    image = np.cos(np.arange(LABELS.size)).reshape(LABELS.shape) + 1j * np.arange(LABELS.size).reshape(LABELS.shape)
+    try:
+        expected = COMPLEX[name](image)
+    except TypeError:
+        with pytest.raises(TypeError, match="Cannot cast array data from dtype\\('complex128'\\)"):
+            graph_jit(COMPLEX[name])(image)
+    else:
+        found = graph_jit(COMPLEX[name])(image)
+        assert np.asarray(found).dtype == np.asarray(expected).dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)

@@ -8,7 +8,6 @@ import numpy as np
 
 from numbagraph.ir.op import registry
 from numbagraph.library.scipy.arguments import Function, array, double, known, lifted, refuse, require
-from numbagraph.library.scipy.ndimage.rank_filters import ordered
 from numbagraph.tracing.tracer import apply
 
 
@@ -55,7 +54,10 @@ class Groups(NamedTuple):
         return cls(numbers, np.searchsorted(wanted, asked), blank)
 
     def sums(self, values: Any) -> Any:
-        """The sum in each group, in doubles."""
+        """The sum in each group, in doubles. Raise for complex numbers."""
+        if values.dtype.kind == "c":
+            kinds = f"from {values.dtype!r} to dtype('float64')"
+            raise TypeError(f"Cannot cast array data {kinds} according to the rule 'safe'")
         found = lifted(self.blank).copy()
         np.add.at(found, self.numbers, np.ravel(values).astype(np.float64))
         return found
@@ -78,6 +80,12 @@ class Groups(NamedTuple):
         else:
             np.minimum.at(found, self.numbers, values)
         return np.where(self.counts() > 0, found, np.zeros((), kind))
+
+
+def in_double(input: Any) -> Any:
+    """Return an array of doubles, or of complex numbers of double precision."""
+    image = array(input)
+    return image.astype(np.complex128) if image.dtype.kind == "c" else double(image)
 
 
 def is_single(index: Any) -> bool:
@@ -108,7 +116,7 @@ def counts_of(image: Any, labels: Any, index: Any) -> Any:
 
 def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
     """`scipy.ndimage.mean`."""
-    image = double(input)
+    image = in_double(input)
     if labels is None:
         return np.mean(image)
     return sum_labels(image, labels, index) / counts_of(image, labels, index)
@@ -116,17 +124,18 @@ def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
 
 def variance(input: Any, labels: Any = None, index: Any = None) -> Any:
     """`scipy.ndimage.variance`."""
-    image = double(input)
+    image = in_double(input)
     if labels is None:
-        return np.var(image)
-    if is_single(index):
+        centred = image - np.mean(image)
+    elif is_single(index):
         centred = image - mean(image, labels, index)
     else:
         require_elements(image)
         groups = Groups.of(image, labels, index)
         means = groups.sums(image) / np.maximum(groups.counts(), 1.0)
         centred = np.reshape(np.ravel(image) - means[groups.numbers], image.shape)
-    return sum_labels(centred * centred, labels, index) / counts_of(image, labels, index)
+    squares = sum_labels(centred * np.conj(centred), labels, index)
+    return squares / (image.size if labels is None else counts_of(image, labels, index))
 
 
 def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Any:
@@ -138,12 +147,14 @@ def extreme(name: str) -> Function:
     """``maximum`` or ``minimum``. Of several labels, those of no element have 0, and NaN is larger than any number."""
 
     def call(input: Any, labels: Any = None, index: Any = None) -> Any:
-        image = ordered(input)
+        image = array(input)
         if labels is None:
             return getattr(np, name)(image)
         if is_single(index):
             return getattr(np, name)(image[chosen(image, labels, index)])
         require_elements(image)
+        if image.dtype.kind == "c":
+            refuse(f"scipy.ndimage.{name}imum of complex numbers by several labels", "call it for each label")
         groups = Groups.of(image, labels, index)
         return groups.extrema(np.ravel(image), name == "max")[groups.places]
 
@@ -152,7 +163,9 @@ def extreme(name: str) -> Function:
 
 def median(input: Any, labels: Any = None, index: Any = None) -> Any:
     """`scipy.ndimage.median` of all elements, or of one label."""
-    image = ordered(input)
+    image = array(input)
+    if image.dtype.kind == "c":
+        refuse("scipy.ndimage.median of complex numbers", "np.sort sorts them: take the one in the middle")
     if labels is None:
         return np.median(image)
     if not is_single(index):
