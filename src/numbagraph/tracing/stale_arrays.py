@@ -9,6 +9,9 @@ from numbagraph.ir.values import Value
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.trace import active
 
+OUTSIDE = "an array of an enclosing scope"
+"""An array that the function has not been given, nor made."""
+
 
 class Stale:
     """A placeholder for the value of an array that may share its memory with another one, which has changed since."""

@@ -26,7 +26,7 @@ from numbagraph.tracing.number_methods import method_of
 from numbagraph.tracing.operators import has_operators, install_operators
 from numbagraph.tracing.replacements import replacements
 from numbagraph.tracing.retrace import LengthsNeeded
-from numbagraph.tracing.stale_arrays import Sources, Stale
+from numbagraph.tracing.stale_arrays import OUTSIDE, Sources, Stale
 from numbagraph.tracing.trace import CaptureError, active, current_trace, refused
 from numbagraph.tracing.ufuncs import of_ufunc
 from numbagraph.tracing.unsupported import unsupported
@@ -129,7 +129,7 @@ def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None)
         refuse_other_classes(operand, "an operand from outside of the traced function")
     if isinstance(operand, np.ndarray) and operand.ndim:
         view = Tracer(value)
-        view._foreign = "an array of an enclosing scope"
+        view._foreign = OUTSIDE
         return view
     if not isinstance(operand, Tracer) or not operand._is_array:
         return Tracer(value)

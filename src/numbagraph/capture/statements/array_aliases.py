@@ -15,13 +15,22 @@ from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.capture.statements.branches import Ending
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.loop_state import Parts, shown
-from numbagraph.capture.values.written_arrays import ELEMENT, Chosen, Journal, assign, forget, root_of, share
+from numbagraph.capture.values.written_arrays import (
+    ELEMENT,
+    Chosen,
+    Journal,
+    assign,
+    forget,
+    is_outside,
+    root_of,
+    share,
+)
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Constant, Value
 from numbagraph.tracing.errors import TraceError
-from numbagraph.tracing.stale_arrays import Sources, Stale
+from numbagraph.tracing.stale_arrays import OUTSIDE, Sources, Stale
 from numbagraph.tracing.tracer import Tracer, user_source
 
 Key = tuple[int, int]
@@ -64,6 +73,8 @@ class Aliases:
         self.journal = journal
         """The record of the loop's reads and writes of arrays from outside."""
         self.starts = {key: root_of(each) for key in carried if is_array(each := leaf(*key))}
+        self.begin_outside = {key for key in carried if is_outside(leaf(*key))}
+        """The variables that are arrays of enclosing scopes before the loop."""
         self.ending_roots = ending_roots(found.ends)
         """The arrays that variables are, or are views of, after a step."""
         self.ends = {key: root for key, root in self.ending_roots.items() if key in carried}
@@ -204,6 +215,22 @@ class Aliases:
                 each._share_with(array, Stale.OWNED if both else Sources(roots, apart, require_steps))
             for other in both & arrays.keys():
                 array._share_with(arrays[other])
+
+    def note_outside(self, tracers: Mapping[Key, Tracer]) -> None:
+        """Note which variables may be arrays of enclosing scopes after the loop. They are not written."""
+        after = {key for key in tracers if is_outside(self.found.ends[key[0]].leaves[key[1]].object)}
+        before, known = after | self.begin_outside, 0
+        while known != len(before):
+            known = len(before)
+            after |= {key for key in tracers if not before.isdisjoint(self.passed(key))}
+            before |= after
+        for key, array in tracers.items():
+            if key in after or (key in before and self.length is None):
+                array._foreign = OUTSIDE
+            elif key in before and self.may_be_empty and (not array._foreign or isinstance(array._foreign, Sources)):
+                held = array._foreign or Sources((), (), None)
+                require_steps = partial(self.require_steps, shown(self.names[key[0]]))
+                array._foreign = Sources(held.arrays, held.apart, require_steps)  # type: ignore[union-attr]
 
     def require_steps(self, name: str) -> None:
         """Require that the loop takes a step: without one a variable is the array from before, to which others may have

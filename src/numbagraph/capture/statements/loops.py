@@ -395,6 +395,7 @@ class Capture:
         for array, result in zip(self.arrays.values(), results[first:], strict=False):
             assign(array, with_array(result, array))
         aliases.note_shared(tracers)
+        aliases.note_outside(tracers)
         after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
         return [lists.get(number, each) for number, each in enumerate(after)]
 

@@ -26,6 +26,7 @@ from numbagraph.ir.values import Constant, Value
 from numbagraph.ops.ranges import LONGEST, distant_length
 from numbagraph.tracing.python_arithmetic import OVERFLOW, bounds, fits
 from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.stale_arrays import OUTSIDE
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
 Function = Callable[..., Any]
@@ -139,7 +140,7 @@ class Elements(Rows):
         for each in self.elements:
             share(found, each)
             if isinstance(each, np.ndarray):
-                found._foreign = found._foreign or "an array of an enclosing scope"
+                found._foreign = found._foreign or OUTSIDE
         return found
 
     def __getitem__(self, place: Any) -> Any:

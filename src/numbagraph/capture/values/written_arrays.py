@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 from weakref import ref
 
+import numpy as np
+
 from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
@@ -15,7 +17,7 @@ from numbagraph.ir.values import Node, Value
 from numbagraph.tracing.effect_tokens import without_order
 from numbagraph.tracing.regions import guards_inside
 from numbagraph.tracing.retrace import OrderMissing, PlacesWritten
-from numbagraph.tracing.stale_arrays import Stale
+from numbagraph.tracing.stale_arrays import OUTSIDE, Stale
 from numbagraph.tracing.trace import Scope, active, current_trace, region
 from numbagraph.tracing.tracer import Tracer, user_source
 
@@ -265,9 +267,21 @@ class Chosen(tuple["Tracer", ...]):
         return found
 
 
+def is_outside(source: Any) -> bool:
+    """Whether something is, or may be, an array of an enclosing scope."""
+    if isinstance(source, np.ndarray):
+        return source.ndim > 0
+    if not isinstance(source, Tracer) or not source._is_array:
+        return False
+    root = root_of(source)
+    return any(each is not None and each._foreign == OUTSIDE for each in (source, root, *root._origins))
+
+
 def share(result: Tracer, source: Any, foreign: str = Stale.OWNED) -> None:
     """Note that an array may be the same as another one, or (``foreign=""``) is a copy where Python would share it: it
     becomes unreadable once the other one changes."""
+    if result.ndim and is_outside(source):
+        result._foreign = OUTSIDE
     if not result.ndim or not isinstance(source, Tracer) or not source._is_array:
         return
     root = root_of(source)
