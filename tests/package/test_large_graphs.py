@@ -8,13 +8,19 @@ import pytest
 
 from numbagraph import grad, graph_jit
 from numbagraph.intrinsics.emitters.ir import walk
-from numbagraph.jit import backends, dispatch
+from numbagraph.jit import backends, conversion, dispatch
 from numbagraph.loops.fusion import MOST_IN_A_ROW
 from numbagraph.loops.ir import Kernel
 from numbagraph.runtime.entry import make_callable
 from tests.support.tally import Tally
 
 X = np.arange(1.0, 6.0)
+
+
+@pytest.fixture(autouse=True)
+def copies_of_steps(monkeypatch):
+    """Loops make large graphs here, rather than regions."""
+    monkeypatch.setattr(conversion, "FEW_CALLS", sys.maxsize)
 
 
 def chain(x, n):

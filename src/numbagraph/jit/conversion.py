@@ -13,10 +13,11 @@ from numbagraph.ir.later import Later
 from numbagraph.ir.sources import Source
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.internal_errors import file_of, frames_of, line_of
-from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, WithoutSource
+from numbagraph.tracing.retrace import LengthsNeeded, Unconvertible, UnrolledLoop, WithoutSource
 from numbagraph.tracing.static_lengths import Known, Place, places_of
 from numbagraph.tracing.static_values import needs_counts, numbers_given
-from numbagraph.tracing.trace import active
+from numbagraph.tracing.trace import active, tried
+from numbagraph.tracing.unrolled_loops import FEW_CALLS, MOST_CALLS, long_loops_found, long_loops_rolled
 from numbagraph.tracing.user_code import library_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Conversion:
     def __init__(self, allowed: bool) -> None:
         self.allowed = allowed
         self.needed = False
+        self.rolled = False
+        """Whether the function is converted for its loops of many steps alone."""
+        self.unrolls = False
+        """Whether a loop of many steps is traced step by step, since it cannot be converted."""
         self.known = Known.NOTHING
         """The facts that each version is made for alone."""
         self.fixed: frozenset[str] = frozenset()
@@ -135,7 +140,7 @@ class Conversion:
         if not self.allowed:
             return make(False)
         if self.needed:
-            return self._converted(make, None)
+            return self._rolled(make, None) if self.rolled else self._converted(make, None)
         if at_once:
             try:
                 return self._converted(make, None)
@@ -143,7 +148,8 @@ class Conversion:
                 pass
         refusals = active.refusals
         try:
-            found = make(False)
+            with long_loops_found(self._fewest_calls()):
+                found = make(False)
         except LengthsNeeded:
             raise
         except RecursionError as error:
@@ -161,14 +167,45 @@ class Conversion:
             if active.refusals == refusals:
                 return found
             refused = active.refusal
+        if isinstance(refused, UnrolledLoop):
+            if self.unrolls:
+                raise refused
+            return self._rolled(make, refused)
         return self._converted(make, refused)
+
+    def _fewest_calls(self) -> int | None:
+        """The number of calls from which on a loop of many steps is looked for in a function that is traced as it
+        is."""
+        if self.without_source:  # it has a limit of its own
+            return None
+        return MOST_CALLS if self.unrolls else FEW_CALLS
+
+    def _rolled(self, make: Callable[[bool], T], refused: UnrolledLoop | None) -> T:
+        """Return the result of ``make`` with loops as regions; where something in the function cannot be converted,
+        with the function as it is, step by step."""
+        try:
+            with tried(), long_loops_rolled():
+                found = self._converted(make, refused)
+        except Exception as reason:  # noqa: BLE001  whatever it is, Python may do it
+            self.unroll()
+            try:
+                return self._attempt(make, at_once=False)
+            except UnrolledLoop as endless:
+                raise endless.without_region(reason) from None
+        self.rolled = True
+        return found
+
+    def unroll(self) -> None:
+        """Trace loops of many steps step by step from now on."""
+        self.rolled, self.needed, self.unrolls = False, False, True
 
     def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
         """Return the result of ``make`` for the converted function. Raise a refusal that the function has caught
         itself: it would take another path for numbers."""
         refusals = active.refusals
         try:
-            found = make(True)
+            with long_loops_found(None):
+                found = make(True)
         except Unconvertible as reason:
             if refused is None:
                 raise

@@ -92,6 +92,15 @@ class Execution:
             convert.room *= MORE_ROOM
             self.versions.forget(arguments.key)
             return self._call_slowly(arguments)
+        except OverflowError as error:  # Python's integers have no end, and those of a range may be known
+            if traced.outputs.has_effects or not convert.rolled:
+                raise
+            convert.unroll()
+            self.versions.forget(arguments.key)
+            try:
+                return self._call_slowly(arguments)
+            except Exception:  # noqa: BLE001  the first one speaks of the loop
+                raise error from None
         except ShapeError as error:
             if traced.outputs.has_effects:
                 raise

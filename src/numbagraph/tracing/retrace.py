@@ -5,6 +5,7 @@ exception                     retried by                             with
 ============================  =====================================  ============================================
 `Unconvertible`               `jit.conversion`                       the function as it is, and known lengths
 `WithoutSource`               `jit.conversion`                       the function as it is, and known lengths
+`UnrolledLoop`                `jit.conversion`                       loops as regions, or else the function as it is
 `LengthsNeeded`               `jit.conversion`                       this length, all lengths, then all integers
 `ListFull`                    `jit.execution`                        more room for lists
 `KeysNeeded`                  `jit.conversion`                       hash tables in place of dicts and sets
@@ -21,7 +22,7 @@ exception                     retried by                             with
 `OrderMissing`                `tracing.effect_tokens`                the order of effects as a carried value
 ============================  =====================================  ============================================
 
-The first five let a whole function be traced again, the others a loop, a branch or a list. An error that users see, if
+The first six let a whole function be traced again, the others a loop, a branch or a list. An error that users see, if
 nothing helps, is a `TraceError`; the others are always caught.
 """
 
@@ -71,6 +72,25 @@ class LengthsNeeded(TraceError, Retrace):
         super().__init__(text)
         self.extent = extent
         refused(self)
+
+
+class UnrolledLoop(TraceError, Retrace):
+    """A loop that Python runs while it is traced has become long."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(f"a loop is traced step by step\n  at {source}")
+        self.source = source
+        refused(self)
+
+    def without_region(self, reason: Exception) -> Exception:
+        """Return the error for a loop whose steps are too many, where an error says why they are no region."""
+        if isinstance(reason, TraceError):
+            return reason
+        return CaptureError(
+            f"a loop takes more steps than can be traced one by one, and one step for all cannot be traced: "
+            f"{type(reason).__name__}: {reason}. What needs the number of a step itself must not be in a long loop"
+            f"\n  {self.source.text}"
+        )
 
 
 class ListFull(RuntimeError, Retrace):

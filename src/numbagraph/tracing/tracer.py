@@ -29,6 +29,7 @@ from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.stale_arrays import OUTSIDE, Sources, Stale
 from numbagraph.tracing.trace import CaptureError, active, current_trace, refused
 from numbagraph.tracing.ufuncs import of_ufunc
+from numbagraph.tracing.unrolled_loops import source_of_call
 from numbagraph.tracing.unsupported import unsupported
 
 
@@ -83,7 +84,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return write_into(out, function, args, named_values(kwargs))
     if getattr(function, "may_copy", False):
         args, kwargs = memory_layout.with_known_order(function, args, kwargs)
-    source = user_source()
+    source = source_of_call()
     with at_source(source):
         try:
             values, options = [to_value(each) for each in args], named_values(kwargs)

@@ -4,6 +4,8 @@ PROGRAMS = []
 OTHERS = []
 """Programs, or arguments of these, that are like some of the former: they run with ``--extent=all`` alone."""
 REFUSED = []
+LONG = []
+"""Programs with loops of many steps."""
 
 
 def case(*arguments):
@@ -31,6 +33,16 @@ def refused(message, *arguments):
 
     def declare(function):
         REFUSED.append((function, message, arguments))
+        return function
+
+    return declare
+
+
+def gives(*arguments):
+    """A program with loops of many steps, which gives what Python gives."""
+
+    def declare(function):
+        LONG.append((function, arguments))
         return function
 
     return declare

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.capture.builtins.comparison import ordered
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.replacements import as_array
-from numbagraph.capture.statements.control_flow import UNROLLED, asked, for_, if_, if_expression, not_, or_
+from numbagraph.capture.statements.control_flow import asked, for_, if_, if_expression, not_, or_
 from numbagraph.capture.statements.extended_state import Extended
 from numbagraph.capture.statements.loops import Step, captured
 from numbagraph.capture.syntax.generator_functions import Yielding, has_ended
@@ -32,8 +33,9 @@ from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.tracing.regions import dependents
 from numbagraph.tracing.retrace import Unstackable
 from numbagraph.tracing.stale_arrays import Stale
-from numbagraph.tracing.trace import active, current_trace
+from numbagraph.tracing.trace import active, current_trace, tried
 from numbagraph.tracing.tracer import Tracer, user_source
+from numbagraph.tracing.unrolled_loops import MOST_STEPS
 
 State = Sequence[Any]
 Function = Callable[..., Any]
@@ -97,8 +99,13 @@ def is_known(generator: Generated) -> bool:
         return False
     if generator.is_nested and not all(is_known(generator.element(each)) for each in chosen_of(generator)):
         return False
-    is_long = isinstance(generator.iterable, range) and len(items) > UNROLLED
-    return not is_long or generator.is_nested or not gives_traced(generator, items[0])
+    return not is_long(generator) or not gives_traced(generator, items[0])
+
+
+def is_long(generator: Generated) -> bool:
+    """Whether a generator has many elements that are computed alike."""
+    items = generator.iterable
+    return isinstance(items, range) and len(items) > MOST_STEPS and not generator.is_nested
 
 
 def has_traced_test(generator: Generated) -> bool:
@@ -131,9 +138,9 @@ def chosen_of(generator: Generated) -> list[Any]:
     return [each for each in generator.iterable if test is None or asked(test(each))]
 
 
-def list_of(generator: Any) -> Any:
+def list_of(generator: Any, *, rolls: bool = True) -> Any:
     """Make the list of a generator's elements, for list comprehensions and for functions that take all elements at
-    once."""
+    once. ``rolls``: whether many elements of known places may be those of an array."""
     generator.take()
     if isinstance(generator, Yielding):
         raise CaptureError(f"a list of what a generator yields: append in a loop over it\n  at {user_source()}")
@@ -141,6 +148,12 @@ def list_of(generator: Any) -> Any:
         return stacked(generator, traced_iterable(generator.iterable))
     if has_traced_test(generator):
         return stacked(generator, as_iterable(generator.iterable))
+    if rolls and active.rolls and generator.test is None and is_long(generator):
+        try:
+            with tried():
+                return stacked(generator, as_iterable(generator.iterable))
+        except Exception:  # noqa: BLE001  whatever needs the numbers themselves
+            pass
     elements = [generator.element(each) for each in chosen_of(generator)]
     if not generator.is_nested:
         return begun_known(elements)
@@ -313,8 +326,9 @@ def with_generator(function: Function, call: Callable[[Function], Function]) -> 
             or (isinstance(first, Generated) and (ends_early(function) or not is_known(first)))
         ):
             return taken(first, *args, **kwargs)
-        args = tuple(list_of(each) if isinstance(each, Generated) else each for each in (first, *args))
-        named = {name: list_of(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
+        listed = functools.partial(list_of, rolls=function is not tuple)  # a tuple is no array
+        args = tuple(listed(each) if isinstance(each, Generated) else each for each in (first, *args))
+        named = {name: listed(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
         return call(function)(*args, **named)
 
     return consume

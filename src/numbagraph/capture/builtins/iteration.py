@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from numbagraph.capture.values.iterables import Generated, Range, Rows, Zipped, 
 from numbagraph.capture.values.python_iterators import noted
 from numbagraph.ir import shapes
 from numbagraph.tracing.errors import OnlyTraced
+from numbagraph.tracing.trace import active
 from numbagraph.tracing.tracer import Tracer, user_source
+from numbagraph.tracing.unrolled_loops import MOST_STEPS
 
 Function = Callable[..., Any]
 Call = Callable[[Any], Any]
@@ -92,9 +95,15 @@ def nested(levels: Sequence[Callable[[tuple[Any, ...]], Any]], made: Function, c
     return Generated(first(chosen), lambda element: nested(others, made, (*chosen, element)), None, True)
 
 
+def are_long(iterables: Iterable[Any]) -> bool:
+    """Whether loops in each other take many steps over ranges, and are to be regions."""
+    found = list(iterables)
+    return active.rolls and all(isinstance(each, range) for each in found) and math.prod(map(len, found)) > MOST_STEPS
+
+
 def product(_: Call) -> Function:
     def function(*iterables: Any, repeat: int = 1) -> Any:
-        if not any(map(is_lazy, iterables)):
+        if not any(map(is_lazy, iterables)) and not are_long(iterables):
             return itertools.product(*iterables, repeat=repeat)
         held = [as_iterable(list_of(each) if isinstance(each, Generated) else each) for each in iterables] * repeat
         return nested([lambda _, each=each: each for each in held], lambda chosen: chosen)  # type: ignore[misc]
@@ -107,7 +116,7 @@ def combined(python: Function, after: int) -> Callable[[Call], Function]:
 
     def replacement_of(_: Call) -> Function:
         def function(iterable: Any, r: int) -> Any:
-            if not is_lazy(iterable):
+            if not is_lazy(iterable) and not are_long([iterable]):
                 return python(iterable, r)
             held = as_iterable(list_of(iterable) if isinstance(iterable, Generated) else iterable)
             count = Tracer(held.count())
@@ -137,7 +146,7 @@ def pairwise(_: Call) -> Function:
 def indices(_: Call) -> Function:
     def function(*shape: Any) -> Any:
         extents = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        if not any(isinstance(each, Tracer) for each in extents):
+        if not any(isinstance(each, Tracer) for each in extents) and not are_long([range(each) for each in extents]):
             return np.ndindex(*extents)
         return nested([lambda _, each=each: traced_range(each) for each in extents], lambda chosen: chosen)  # type: ignore[misc]
 
@@ -204,7 +213,7 @@ def listed(python: Function) -> Callable[[Call], Function]:
 
     def replacement_of(_: Call) -> Function:
         def function(*args: Any) -> Any:
-            held = list_of(args[0]) if args else []
+            held = list_of(args[0], rolls=python is list) if args else []
             return python(held) if isinstance(held, list) else held
 
         return function

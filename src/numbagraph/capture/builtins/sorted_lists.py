@@ -44,10 +44,10 @@ def as_generator(iterable: Any) -> Any:
     return Generated(iterable, lambda element: element, None, False)
 
 
-def list_of(iterable: Any) -> Any:
-    """``list(iterable)``."""
+def list_of(iterable: Any, *, rolls: bool = True) -> Any:
+    """``list(iterable)``. ``rolls``: see `comprehensions.list_of`."""
     if isinstance(iterable, Generated):
-        return of_generated(iterable)
+        return of_generated(iterable, rolls=rolls)
     if isinstance(iterable, Yielding):
         return appended(iterable)
     if isinstance(iterable, Buffered):
@@ -65,10 +65,10 @@ def list_of(iterable: Any) -> Any:
     return list(iterable)
 
 
-def of_generated(generator: Generated) -> Any:
+def of_generated(generator: Generated, *, rolls: bool = True) -> Any:
     try:
         with tried():
-            return comprehensions.list_of(generator)
+            return comprehensions.list_of(generator, rolls=rolls)
     except Unstackable:
         generator.is_taken = False
         return appended(generator)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
+from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.capture.statements.branches import branch
 from numbagraph.capture.statements.extended_state import Extended
 from numbagraph.capture.statements.list_buffering import with_buffers, with_changed_lists, with_lists
@@ -17,7 +16,8 @@ from numbagraph.capture.syntax.generator_functions import Yielding, taken
 from numbagraph.capture.syntax.source import CaptureError, site
 from numbagraph.capture.values.append_log import Appended, Outgrown, resolved
 from numbagraph.capture.values.containers import Containers, copied, is_own
-from numbagraph.capture.values.iterables import Generated, as_iterable, require_known, traced_iterable
+from numbagraph.capture.values.iterables import Generated, require_known, traced_iterable
+from numbagraph.capture.values.known_iterables import counted_elements
 from numbagraph.capture.values.list_aliases import Ends
 from numbagraph.capture.values.list_buffer import Buffered
 from numbagraph.capture.values.list_slots import Rebound, renewed, with_slots
@@ -30,11 +30,10 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value
 from numbagraph.tracing.retrace import ConditionWrites, PlacesWritten, StaticLoop, UnlikeBranches
-from numbagraph.tracing.trace import tried
+from numbagraph.tracing.trace import active, tried
 from numbagraph.tracing.tracer import TraceError, Tracer, to_value, user_source
+from numbagraph.tracing.unrolled_loops import MOST_STEPS
 
-UNROLLED = 8
-"""The number of steps up to which a loop over known things is traced step by step."""
 MOST_UNROLLED = 2000
 ENDED = "the end of the loop"
 
@@ -146,17 +145,25 @@ def captured_if(test: Tracer, names: Sequence[str], yes: Function, no: Function,
 def while_(
     names: Sequence[str], test: Function, body: Function, state: State, kept: Sequence[str] = ()
 ) -> Sequence[Any]:
-    for is_first in (True, *(False,) * MOST_UNROLLED):
+    before = state
+    for number in range(MOST_UNROLLED + 1):
         first = asked(test(*state))
         if not isinstance(first, Tracer) and not first:
             return state
+        if active.rolls and number == MOST_STEPS and not isinstance(first, Tracer):
+            given = with_traced_numbers(before, state)
+            try:
+                with tried():
+                    return While(names, test, body, given, asked(test(*given)), kept).captured()
+            except Exception:  # noqa: BLE001  whatever needs the numbers themselves
+                pass
 
         loop = While(names, test, body, state, first, kept)
         try:
             with tried():
                 return loop.captured()
         except StaticLoop:
-            if is_first and any(type(each) in (list, deque) or is_object(each) for each in state):
+            if not number and any(type(each) in (list, deque) or is_object(each) for each in state):
                 try:
                     with tried():
                         return loop.with_changed_lists()
@@ -165,11 +172,17 @@ def while_(
         except Exception:
             if isinstance(first, Tracer):
                 raise
-        state = body(*state)
+        before, state = state, body(*state)
     raise CaptureError(
         f"a loop took more than {MOST_UNROLLED} steps while it was traced, since its condition is not traced"
         f"\n  at {user_source()}"
     )
+
+
+def with_traced_numbers(before: State, state: State) -> State:
+    """Return variables, of which the numbers that a step has changed are traced."""
+    pairs = zip(before, state, strict=True)
+    return [Tracer(weak_constant(new)) if type(new) in (int, float) and new != old else new for old, new in pairs]
 
 
 class While:
@@ -266,14 +279,17 @@ def for_(
     if found is not None:
         return captured_for(found, names, body, may_end, state, kept)
     require_here(iterable)
-    is_long = isinstance(iterable, (range, np.ndarray)) and len(iterable) > UNROLLED
-    if is_long:
+    known = counted_elements(iterable)
+    if known is not None and known[0] > MOST_STEPS and not (may_end and isinstance(iterable, Iterator)):
         try:
             with tried():
-                return captured_for(as_iterable(iterable), names, body, may_end, state, kept)
+                found = captured_for(known[1](), names, body, may_end, state, kept)
         except Exception:  # whatever needs the numbers themselves, such as an attribute's name
-            if len(iterable) > MOST_UNROLLED:
+            if known[0] > MOST_UNROLLED:
                 raise
+        else:
+            use_up(iterable)
+            return found
     if type(iterable) in (list, deque) and is_own(iterable) and any(each is iterable for each in state):
         try:
             with tried():
@@ -281,6 +297,12 @@ def for_(
         except Exception:  # noqa: BLE001  Python runs the loop
             pass
     return unrolled(iterable, names, body, state)
+
+
+def use_up(iterable: Any) -> None:
+    """Leave an iterator as a loop leaves it."""
+    if isinstance(iterable, Iterator):
+        deque(iterable, maxlen=0)
 
 
 def over_growing(held: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> State:
