@@ -64,7 +64,7 @@ class Source:
 
     @property
     def alone(self) -> Source:
-        """The same line, whoever calls."""
+        """This line without the calls that lead there, so that equal lines of several callers are one."""
         return replace(self, frames=self.frames[:1])
 
     def copy(self) -> Source:

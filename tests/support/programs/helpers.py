@@ -334,38 +334,6 @@ def lam(x):
     return g(x).sum()
 
 
-class Acc:
-    total = 0.0
-
-    def add(self, v):
-        self.total = self.total + v
-        return self
-
-
-@case(*VECTORS)
-def chain(x):
-    a = Acc()
-    for v in x:
-        a = a.add(v)
-    return a.total
-
-
-class E1:
-    def f(self, v):
-        return v
-
-
-class E2:
-    def f(self, v):
-        return 2 * v
-
-
-@case(*VECTORS)
-def emp(x):
-    m = E1() if x[0] > 1 else E2()
-    return m.f(x)
-
-
 @case(*VECTORS)
 def pick(x):
     fs = {"a": np.sin, "b": np.cos}

@@ -69,7 +69,7 @@ class Changing(NamedTuple):
     """A carried array whose length changes."""
 
     group: object
-    """The same for arrays that have one length, in each step."""
+    """The identity of the length, which all arrays share whose lengths are equal in each step."""
     room: Extent | None = None
     """The greatest length; None where it is the length before the loop."""
     is_checked: bool = False
