@@ -58,7 +58,7 @@ PLACES = {
     "a schedule": (schedule, "plan_memory", "loops/planted.py"),
     "a nest": (ElementBuilder, "compute", "loops/planted.py"),
     "memory": (schedule, "pack", "loops/planted.py"),
-    "code": (specialise, "compile_module", "emit/planted.py"),
+    "code": (specialise, "compile_parts", "emit/planted.py"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 
 from numbagraph.emit.call import EXTERNAL
@@ -33,18 +34,22 @@ def load(cache: DiskCache | None, key: str, compile: Callable[[], bytes], link: 
     return library
 
 
-def with_names(names: Iterable[str], code: bytes) -> bytes:
-    """Object code, preceded by the names of the external symbols that it needs."""
-    return "\0".join(names).encode() + b"\n" + code
+def with_names(names: Iterable[str], *codes: bytes) -> bytes:
+    """Object code of some modules, preceded by the names of the external symbols that they need, and by sizes."""
+    sizes = " ".join(str(len(code)) for code in codes)
+    return "\0".join(names).encode() + b"\n" + sizes.encode() + b"\n" + b"".join(codes)
 
 
 def linked(content: bytes, functions: Iterable[str] = ()) -> Library:
     """Load the content that `with_names` made, and check that it has these functions."""
-    header, _, code = content.partition(b"\n")
+    header, _, rest = content.partition(b"\n")
+    sizes, _, code = rest.partition(b"\n")
     names = header.decode().split("\0") if header else []
     if not all(name.startswith(EXTERNAL) for name in names):
         raise LinkError(f"what object code names as its external symbols are none: {header[:80]!r}")
-    return checked(Library(code, external_symbols(names)), functions)
+    ends = list(itertools.accumulate(int(size) for size in sizes.split()))
+    codes = [code[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return checked(Library(codes, external_symbols(names)), functions)
 
 
 def checked(library: Library, functions: Iterable[str]) -> Library:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,7 +35,7 @@ class LinkError(RuntimeError):
 
 
 @cache
-def _create_machine(target: Target, level: int) -> Any:
+def _create_machine(target: Target, level: int, _number: int) -> Any:
     binding = llvm()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -48,15 +48,16 @@ def _create_machine(target: Target, level: int) -> Any:
     )
 
 
-def _machine(level: int) -> Any:
-    """LLVM's code generator for the current target, at no more than the usual level of optimisation."""
+def code_generator(level: int, number: int = 0) -> Any:
+    """LLVM's code generator for the current target, at no more than the usual level of optimisation. Each of those that
+    run at the same time has a ``number`` of its own."""
     with llvm_lock():
-        return _create_machine(current_target(), min(level, DEFAULT_LEVEL))
+        return _create_machine(current_target(), min(level, DEFAULT_LEVEL), number)
 
 
 @cache
 def _create_linker() -> Any:
-    machine = _create_machine(host(), DEFAULT_LEVEL)
+    machine = _create_machine(host(), DEFAULT_LEVEL, 0)
     return llvm().create_lljit_compiler(machine, use_jit_link=_NEW_LINKER, suppress_errors=True)
 
 
@@ -66,29 +67,40 @@ def _linker() -> Any:
         return _create_linker()
 
 
-def _optimised(module_text: str, level: int) -> Any:
+def parsed(module_text: str, machine: Any, context: Any = None) -> Any:
+    """Read a module, in LLVM's global context if no other is given."""
     try:
-        module = llvm().parse_assembly(module_text)
+        module = llvm().parse_assembly(module_text, context)
         module.verify()
     except RuntimeError as error:
         raise CompileError(str(error)) from None
-    machine = _machine(level)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
+    return module
+
+
+def pass_builder(machine: Any, level: int) -> Any:
+    """The passes of a level, which `getModulePassManager` puts in their order."""
     options = llvm().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = level > 0
     options.loop_interleaving = level > 0
     options.loop_unrolling = level > 0
     # Looking for vectors in straight-line code made 1,000 scalar operations compile four times as long, to no effect.
     options.slp_vectorization = False
-    passes = llvm().create_pass_builder(machine, options)
+    return llvm().create_pass_builder(machine, options)
+
+
+def _optimised(module_text: str, level: int) -> Any:
+    machine = code_generator(level)
+    module = parsed(module_text, machine)
+    passes = pass_builder(machine, level)
     manager = passes.getModulePassManager()
     manager.run(module, passes)
-    _dispose(manager)
+    dispose(manager)
     return module
 
 
-def _dispose(manager: Any) -> None:
+def dispose(manager: Any) -> None:
     """Free a pass manager, 0.1 MB: llvmlite's own method for that is hidden by one that does nothing."""
     if not manager.closed:
         llvm().newpassmanagers.NewPassManager._dispose(manager)
@@ -98,7 +110,7 @@ def _dispose(manager: Any) -> None:
 def compile_module(module_text: str, *, opt: int = DEFAULT_LEVEL) -> bytes:
     """Optimise LLVM IR for the current target and return its object code."""
     with llvm_lock(), _optimised(module_text, opt) as module:
-        return _machine(opt).emit_object(module)
+        return code_generator(opt).emit_object(module)
 
 
 def optimised_ir(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
@@ -110,7 +122,7 @@ def optimised_ir(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
 def assembly(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
     """The module as the current target's assembly after optimisation, to be read."""
     with llvm_lock(), _optimised(module_text, opt) as module:
-        return _machine(opt).emit_assembly(module)
+        return code_generator(opt).emit_assembly(module)
 
 
 class Library:
@@ -118,16 +130,18 @@ class Library:
 
     _numbers = itertools.count()
 
-    def __init__(self, object_code: bytes, symbols: Mapping[str, int]) -> None:
-        """Load object code. ``symbols`` has the addresses of the symbols that it needs, except those that libc and libm
-        define."""
+    def __init__(self, object_code: bytes | Sequence[bytes], symbols: Mapping[str, int]) -> None:
+        """Load object code, of one module or of several that call each other. ``symbols`` has the addresses of the
+        symbols that it needs, except those that libc and libm define."""
         self.loads_loops = LOAD_CHECKED in symbols
         self.calls_others = bool(symbols.keys() - {LOAD_CHECKED})
         """Whether the code calls functions that are neither its own nor of libc or libm."""
         self.keepalive: object = None
         self._linker = _linker()
         self._name = f"numbagraph{next(self._numbers)}"
-        builder = llvm().JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        builder = llvm().JITLibraryBuilder().add_current_process()
+        for each in [object_code] if isinstance(object_code, bytes) else object_code:
+            builder.add_object_img(each)
         for name, address in symbols.items():
             builder.import_symbol(name, address)
         try:

@@ -24,13 +24,15 @@ from numbagraph.ir.later import Later
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Node, Source, Value
-from numbagraph.runtime import threads
+from numbagraph.runtime import module_text, threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.cached_code import linked, load, with_names
 from numbagraph.runtime.checked_loops import CheckedLoops, programs
-from numbagraph.runtime.compile import Library, LinkError, assembly, compile_module, optimised_ir, target_fingerprint
+from numbagraph.runtime.compile import Library, LinkError, assembly, optimised_ir, target_fingerprint
+from numbagraph.runtime.compile_jobs import compile_parts
 from numbagraph.runtime.entry import GIL_THRESHOLD, EntryPlan
 from numbagraph.runtime.guards import Guards
+from numbagraph.runtime.module_parts import parts
 from numbagraph.runtime.progress import progress
 from numbagraph.version import __version__
 
@@ -180,7 +182,8 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def module_text(self) -> str:
-        return str(self.emit(ir.Module(self.name), self.deferred_loops()))
+        module = self.emit(ir.Module(self.name), self.deferred_loops())
+        return str(module_text.merged(module_text.parse(str(module))))
 
     def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
         """Add the two functions of this specialisation to a module. ``deferred`` collects the loops with checks that
@@ -217,7 +220,8 @@ class Specialisation(Struct, frozen=False):
         self.compiled = True
         with progress(self.name):
             module = self.emit(ir.Module(self.name), self.deferred_loops())
-            return with_names(external_functions(module), compile_module(str(module)))
+            merged = module_text.merged(module_text.parse(str(module)))
+            return with_names(external_functions(module), *compile_parts(parts(merged)))
 
     @cached_property
     def library(self) -> Library:
