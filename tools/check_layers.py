@@ -24,6 +24,7 @@ NAME = "numbagraph"
 # From the bottom to the top. A module may import its own layer and those before it.
 LAYERS = (
     "version",
+    "times",
     "forking",
     "ir",
     "intrinsics",

@@ -9,6 +9,8 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakSet
 
+from numbagraph.times import stage
+
 _locks: WeakSet[Any] = WeakSet()
 
 
@@ -35,7 +37,7 @@ which another thread is importing can be imported in a child."""
 
 def import_module(path: str) -> ModuleType:
     """Import a module that a call is the first to need."""
-    with importing:
+    with importing, stage("imports"):
         return importlib.import_module(path)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,19 @@ def test_debugging_prints_what_is_found_on_disk_too(capfd, monkeypatch):
         assert origin in text
         assert "3.25" in text
         assert "define" in text
+
+
+def test_times_of_the_stages_are_printed_for_each_function(capfd, monkeypatch):
+    monkeypatch.setenv("NUMBAGRAPH_DEBUG", "times")
+    for compiles in (True, False):
+        assert compiled()(np.ones(3)) == 9.75
+        text = capfd.readouterr().err
+        assert "define" not in text
+        found = dict(re.findall(r"[(,] ?([\w ]+?) ([\d.]+)(?=[,)])", text))
+        assert "tracing" in found
+        assert ("LLVM" in found) == compiles
+        total = float(re.search(r": ([\d.]+) ms", text)[1])
+        assert sum(map(float, found.values())) == pytest.approx(total, abs=0.6 * 20)
+    monkeypatch.setenv("NUMBAGRAPH_DEBUG", "0")
+    numbagraph.graph_jit(lambda x: x * 5.5)(np.ones(3))
+    assert capfd.readouterr().err == ""

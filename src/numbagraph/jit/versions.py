@@ -32,6 +32,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.garbage_collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.times import stage
 from numbagraph.tracing.errors import SideEffectError, TraceError
 from numbagraph.tracing.static_lengths import lengths_of
 
@@ -288,7 +289,8 @@ class Versions:
             options["room"], options["unrolled"] = definition.convert.room, definition.convert.without_source
             return trace(call, layouts, names, definition.name, described, writable, converts, **options)
 
-        return self.make(arguments, use)
+        with stage("tracing"):
+            return self.make(arguments, use)
 
     def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
         definition, outputs = self.definition, traced.outputs

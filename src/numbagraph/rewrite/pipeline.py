@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
+from numbagraph import times
 from numbagraph.forking import importing
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.later import Later
@@ -126,7 +127,8 @@ def optimise(graph: Graph, parallel: bool = False) -> Stages:
     for each in PASSES:
         if settled.get(each) is graph or not each.is_for(present, parallel, stabilise=graph.stabilised):
             continue
-        stage = each.run(graph)
+        with times.stage(f"pass {each.path.partition(':')[2]}"):
+            stage = each.run(graph)
         if stage.graph is not graph:
             graph = stage.graph
             present = ops_in(graph.values)

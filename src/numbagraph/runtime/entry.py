@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph import times
 from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result, leaf_of
 from numbagraph.runtime.builtin import builtin
 from numbagraph.runtime.calls import CallRecord, CallSlots, Handlers, call_method
@@ -340,7 +341,9 @@ class EntryPlan:
 
 def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     """Make a builtin function that runs the first plan that its arguments fit, or else returns ``NotImplemented``."""
-    library, address = _entry()
+    with times.stage("entry"):
+        library, address = _entry()
+    times.report(name)
     addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)
     return builtin(name, address, table, library, addresses, tuple(plans))

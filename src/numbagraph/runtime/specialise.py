@@ -15,6 +15,7 @@ import numpy as np
 import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread
 import numbagraph.runtime.signals  # noqa: F401  binds what emitted code calls
+from numbagraph import times
 from numbagraph.emit.call import external_functions
 from numbagraph.forking import new_lock
 from numbagraph.intrinsics.emitters.ir import Buffer
@@ -156,7 +157,9 @@ class Specialisation(Struct, frozen=False):
 
     def built(self, given: Mapping[int, int]) -> Program:
         """The program, in which some arguments may live in the memory of results."""
-        return compiler.build_program(self.stages.final, self.signature.leaves, parallel=self.parallel, given=given)
+        graph = self.stages.final
+        with times.stage("loop nests"):
+            return compiler.build_program(graph, self.signature.leaves, parallel=self.parallel, given=given)
 
     @property
     def tiled(self) -> Program:
@@ -219,18 +222,20 @@ class Specialisation(Struct, frozen=False):
         """Compile the code, and return it preceded by the names of the external symbols that it needs."""
         self.compiled = True
         with progress(self.name):
-            module = self.emit(ir.Module(self.name), self.deferred_loops())
-            merged = module_text.merged(module_text.parse(str(module)))
-            return with_names(external_functions(module), *compile_parts(parts(merged)))
+            with times.stage("emission"):
+                module = self.emit(ir.Module(self.name), self.deferred_loops())
+                texts = parts(module_text.merged(module_text.parse(str(module))))
+            with times.stage("LLVM"):
+                return with_names(external_functions(module), *compile_parts(texts))
 
     @cached_property
     def library(self) -> Library:
         functions = [f"{self.name}.shapes", f"{self.name}.program"]
-        with compiling:
+        with compiling, times.stage("cache and linker"):
             found = load(self.cache, self.key, self.object_code, lambda content: linked(content, functions))
             if found.loads_loops:
                 found.keepalive = programs.setdefault(self.key, CheckedLoops(self.as_compiled().checked_loop))
-        if os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0":
+        if os.environ.get("NUMBAGRAPH_DEBUG", "0") not in ("0", "times"):
             origin = "compiled here" if self.compiled else "found on disk"
             sys.stderr.write(f"# {self.name}: {origin}\n{self.stages.final}\n{self.module_text}\n")
         return found

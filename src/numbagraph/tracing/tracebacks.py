@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 def debugs() -> bool:
-    return os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0"
+    return os.environ.get("NUMBAGRAPH_DEBUG", "0") not in ("0", "times")
 
 
 def shorten(error: BaseException, arguments: Iterable[Any] = (), described: str | None = None) -> None:

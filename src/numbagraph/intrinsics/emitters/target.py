@@ -12,6 +12,7 @@ from typing import Any
 
 from numbagraph.forking import hold_across_fork, importing
 from numbagraph.ir.structs import Struct
+from numbagraph.times import stage
 
 
 class Target(Struct):
@@ -51,7 +52,7 @@ class Target(Struct):
 @cache
 def llvm() -> Any:
     """Return llvmlite's binding to LLVM. To load it takes 15 ms, so it is loaded only when it is needed."""
-    with importing:
+    with importing, stage("imports"):
         import llvmlite.binding  # noqa: PLC0415
 
         hold_across_fork(_lock_of(llvmlite.binding))
