@@ -8,7 +8,7 @@ from . import threads
 
 PYMC = "pymc"
 """The workloads that have a module of their own, with options of its own."""
-KINDS = ("run", "scaling", "compile", "second", "overhead", "functions", "kernels", "import", "growth")
+KINDS = ("run", "scaling", "compile", "second", "overhead", "functions", "kernels", "programs", "import", "growth")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import track
 
-from . import cold, kernels, page, report, steady
+from . import cold, kernels, page, programs, report, steady
 from .results import Result, Results
 from .systems import SYSTEMS, System
 from .workloads import select
@@ -22,6 +22,10 @@ def hold(options: Namespace) -> int:
     for what in options.what:
         if what == "kernels":
             measure_kernels(options, results, console)
+            continue
+        if what == "programs":
+            results.add(programs.measure(options, progress))
+            programs.print_all(console, results)
             continue
         measured = measure(what, options, systems)
         results.add(measured)
