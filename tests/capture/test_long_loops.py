@@ -10,8 +10,10 @@ import optree
 import pytest
 
 from numbagraph import grad, graph_jit, vmap
+from numbagraph.capture.statements import control_flow
 from numbagraph.jit import conversion
 from numbagraph.testing.gradients import check_gradients
+from numbagraph.tracing.unrolled_loops import MOST_STEPS
 from tests.support.programs import long_loops
 from tests.support.programs.declared import LONG
 
@@ -229,3 +231,77 @@ def test_iterators_are_used_up():
     found, expected = graph_jit(function)(long_loops.X), function(long_loops.X)
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-9)
     assert found[1] == expected[1] == -1
+
+
+def sweeps(number):
+    """Loops over elements, so many times."""
+
+    def function(x):
+        for _ in range(number):
+            y = x.copy()
+            for i in range(1, len(y)):
+                y[i] = 0.5 * y[i - 1] + np.sin(y[i])
+            x = y[::-1].copy()
+        return x
+
+    return function
+
+
+def test_few_steps_around_loops_are_one_step(monkeypatch):
+    x = np.linspace(0.1, 1.0, 7)
+    assert size(sweeps(8), x) == size(sweeps(3), x) < 1.5 * size(sweeps(1), x)
+    found = graph_jit(sweeps(4))(x)
+    np.testing.assert_allclose(found, sweeps(4)(x), rtol=1e-12)
+    check_gradients(graph_jit(lambda x: sweeps(4)(x)), (x,), order=1, compiled=1)
+    monkeypatch.setattr(control_flow, "FEWEST_AROUND", MOST_STEPS + 1)
+    np.testing.assert_array_equal(graph_jit(lambda x: sweeps(4)(x))(x), found)
+    assert size(lambda x: sweeps(8)(x), x) > size(lambda x: sweeps(3)(x), x) > size(sweeps(1), x)
+
+
+@pytest.mark.parametrize("length", [0, 1, 5])
+def test_numbers_that_few_steps_count_stay_known(length):
+    def function(x):
+        axis, kept = 0, []
+        for k in range(3):
+            total = 0.0
+            for i in range(len(x)):
+                total += x[i] * np.cos(total)
+            axis += k
+            kept.append(np.sum(np.ones((2, 3, 4, 5)) * total, axis=axis))
+        return kept, axis
+
+    x = np.linspace(0.1, 1.0, length)
+    found, expected = graph_jit(function)(x), function(x)
+    assert found[1] == expected[1]
+    for one, other in zip(found[0], expected[0], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_a_number_that_follows_a_loop_of_few_steps_chooses_an_axis():
+    def function(x):
+        axis = 0
+        for _ in range(3):
+            for i in range(1, len(x)):
+                x = x * np.cos(x[i])
+            axis += 1
+        return np.sum(np.ones((2, 3, 4, 5)) * x[0], axis=axis), axis
+
+    x = np.linspace(0.1, 1.0, 4)
+    found, expected = graph_jit(function)(x), function(x)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    assert found[1] == expected[1] == 3
+
+
+def test_few_steps_around_a_loop_may_end():
+    def function(x, bound):
+        taken = 0.0
+        for k in range(5):
+            for i in range(len(x)):
+                taken += x[i] * (k + 1)
+            if taken > bound:
+                break
+        return taken, k
+
+    x = np.linspace(0.1, 1.0, 4)
+    for bound in (0.0, 7.0, 1e9):
+        assert graph_jit(function)(x, bound) == pytest.approx(function(x, bound), rel=1e-12)

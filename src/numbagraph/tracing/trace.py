@@ -139,6 +139,8 @@ class Active(threading.local):
     """The calls of NumPy's functions in a function that is traced as it is and may be converted (`Calls`)."""
     rolls = False
     """Whether a function is converted for its loops of many steps: if that fails, it is traced as it is."""
+    loops = 0
+    """The number of times that a loop has become a region."""
     refusals = 0
     """The number of times that a value not known during tracing was asked of a traced array."""
     scope: Scope | None = None

@@ -12,6 +12,8 @@ from numbagraph.tracing.trace import active
 
 MOST_STEPS = 8
 """The number of steps up to which a loop is traced step by step."""
+FEWEST_AROUND = 3
+"""The number of steps from which on a loop around other loops is not copied: each copy would hold copies of those."""
 FEW_CALLS = 64
 """The number of calls of NumPy's functions up to which nobody asks for loops: their copies cost little."""
 MOST_CALLS = 20_000

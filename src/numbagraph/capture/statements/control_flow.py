@@ -32,7 +32,7 @@ from numbagraph.ir.values import Value
 from numbagraph.tracing.retrace import ConditionWrites, PlacesWritten, StaticLoop, UnlikeBranches
 from numbagraph.tracing.trace import active, tried
 from numbagraph.tracing.tracer import TraceError, Tracer, to_value, user_source
-from numbagraph.tracing.unrolled_loops import MOST_STEPS
+from numbagraph.tracing.unrolled_loops import FEWEST_AROUND, MOST_STEPS
 
 MOST_UNROLLED = 2000
 ENDED = "the end of the loop"
@@ -280,10 +280,13 @@ def for_(
         return captured_for(found, names, body, may_end, state, kept)
     require_here(iterable)
     known = counted_elements(iterable)
-    if known is not None and known[0] > MOST_STEPS and not (may_end and isinstance(iterable, Iterator)):
+    if known is not None and known[0] >= FEWEST_AROUND and not (may_end and isinstance(iterable, Iterator)):
+        is_long = known[0] > MOST_STEPS
         try:
             with tried():
-                found = captured_for(known[1](), names, body, may_end, state, kept)
+                found = captured_for(known[1](), names, body if is_long else around_loops(body), may_end, state, kept)
+                if not is_long:
+                    require_known_numbers(state, found)
         except Exception:  # whatever needs the numbers themselves, such as an attribute's name
             if known[0] > MOST_UNROLLED:
                 raise
@@ -297,6 +300,35 @@ def for_(
         except Exception:  # noqa: BLE001  Python runs the loop
             pass
     return unrolled(iterable, names, body, state)
+
+
+class BetterCopied(Exception):
+    """A loop of few steps that is no region: nothing but its steps is lost with their copies."""
+
+
+def around_loops(body: Function) -> Function:
+    """Return a step that has to hold a loop."""
+
+    def step(*given: Any) -> Any:
+        before = active.loops
+        found = body(*given)
+        if active.loops == before:
+            raise BetterCopied
+        return found
+
+    return step
+
+
+def require_known_numbers(before: State, after: State) -> None:
+    """Raise where a number of Python's is not known any more: what follows may need it, such as for an axis."""
+    for one, other in zip(before, after, strict=True):
+        if (
+            not isinstance(one, Tracer)
+            and isinstance(other, Tracer)
+            and not other._is_array
+            and other.dtype.kind in "biu"
+        ):
+            raise BetterCopied
 
 
 def use_up(iterable: Any) -> None:

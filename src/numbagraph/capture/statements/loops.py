@@ -476,6 +476,7 @@ def captured(
     """Capture a loop, and return the variables after it."""
 
     def run(names: Sequence[str], state: Sequence[Any], step: Step) -> list[Any]:
+        active.loops += 1
         with at_source(user_source()):
             try:
                 with tried():
