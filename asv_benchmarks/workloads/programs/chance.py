@@ -178,12 +178,11 @@ def american_put_loops(spot, strike, rate, volatility, expiry):
     up = np.exp(volatility * np.sqrt(dt))
     p = (np.exp(rate * dt) - 1 / up) / (up - 1 / up)
     discount = np.exp(-rate * dt)
-    prices = spot * up ** np.arange(-n, n + 1)
-    values = np.maximum(strike - prices[::2], 0.0)
+    values = np.maximum(strike - spot * up ** (2.0 * np.arange(n + 1) - n), 0.0)
     for i in range(n - 1, -1, -1):
         for j in range(i + 1):
             held = discount * (p * values[j + 1] + (1 - p) * values[j])
-            values[j] = max(held, strike - prices[n - i + 2 * j])
+            values[j] = max(held, strike - spot * up ** (2.0 * j - i))
     return values[0]
 
 
