@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,9 +24,10 @@ from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.effect_tokens import branches_in_order
 from numbagraph.tracing.errors import TraceError
 from numbagraph.tracing.regions import TRUE, Body, require_to_run, trace_region
-from numbagraph.tracing.trace import as_traced, current_trace
+from numbagraph.tracing.trace import active, as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
+from numbagraph.tracing.unrolled_loops import long_loops_found
 
 if TYPE_CHECKING:
     from numbagraph.capture.values import optional as possibly
@@ -130,7 +132,7 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
         return taken(convert(value, INT64), functions, operands)
 
 
-def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
+def checkpoint(fun: Callable[P, R], *, loops: bool = False) -> Callable[P, R]:
     """The function, of which a gradient stores the arguments alone: what is between is computed a second time.
 
     Parameters
@@ -158,11 +160,26 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:
             return inner(*args, **kwargs)
+        if loops:
+            with loops_checkpointed():
+                return as_traced(inner)(*args, **kwargs)
         with at_source(user_source()):
             first = convert(as_value(0), INT64)
             return taken(first, (lambda args, kwargs: as_traced(inner)(*args, **kwargs),), (args, kwargs))
 
     return call
+
+
+@contextmanager
+def loops_checkpointed() -> Iterator[None]:
+    """Let derivatives of the loops that the block traces compute again what they do not store. Loops of many steps are
+    loops, however few calls they make."""
+    around, active.checkpoints = active.checkpoints, True
+    try:
+        with long_loops_found(None if active.calls is None else 0):
+            yield
+    finally:
+        active.checkpoints = around
 
 
 def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:

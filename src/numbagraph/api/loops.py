@@ -18,8 +18,8 @@ from numbagraph.ir.regions import Draft, close, close_together
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64, WEAK_TYPES
 from numbagraph.ir.values import Constant, Extent, Input, Value, at_source
+from numbagraph.ops.control.loop import Loop
 from numbagraph.ops.control.operands import row_type, strong
-from numbagraph.ops.control.scan import Loop
 from numbagraph.ops.indexing.subscripts import index
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import scan_in_order, while_in_order
@@ -34,7 +34,7 @@ from numbagraph.tracing.regions import (
     require_to_run,
     trace_region,
 )
-from numbagraph.tracing.trace import as_traced, current_trace
+from numbagraph.tracing.trace import active, as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 
@@ -154,6 +154,7 @@ def scan(
     *,
     keep: str = "all",
     lags: Sequence[int] | None = None,
+    checkpoint: bool = False,
 ) -> tuple[Any, Any]:
     """A loop that carries values from one step to the next, compiled as a loop.
 
@@ -178,6 +179,9 @@ def scan(
         How far back ``f`` reads what is carried: with ``(1, 2)``, each leaf of ``carry`` is the pair of the last value
         and the one before, and ``f`` gives the next value. Leaves of ``init`` then have a leading dimension of
         ``max(lags)``, the oldest first.
+    checkpoint : bool, optional
+        Whether a gradient stores what is carried into about √n segments of √n steps alone, and goes through each of
+        these once more. Its numbers are the same.
 
     Returns
     -------
@@ -199,10 +203,11 @@ def scan(
     """
     if keep not in ("all", "last"):
         raise ValueError(f'keep must be "all" or "last", not {keep!r}')
-    how = Manner(bool(reverse), int(unroll), keep)
+    how = Manner(bool(reverse), int(unroll), keep, bool(checkpoint))
     taps = None if lags is None else tuple(lags)
     if current_trace() is None:
-        again = partial(scan, f, reverse=how.reverse, unroll=how.unroll, keep=keep, lags=taps)
+        options = {"reverse": how.reverse, "unroll": how.unroll, "keep": keep, "checkpoint": how.checkpoint}
+        again = partial(scan, f, **options, lags=taps)
         make = lambda: lambda init, xs, length: again(init, xs, length)  # noqa: E731
         return outside(f, ("scan", how, taps), make)(init, xs, length)
     if taps is not None:
@@ -212,11 +217,13 @@ def scan(
 
 
 class Manner(Struct):
-    """The options of a scan: its direction, its unrolling, and the results that it keeps."""
+    """The options of a scan: its direction, its unrolling, the results that it keeps, and whether a derivative
+    takes it in segments."""
 
     reverse: bool = False
     unroll: int = 1
     keep: str = "all"
+    checkpoint: bool = False
 
 
 @scan_in_order
@@ -276,7 +283,8 @@ def loop_results(
     )
     operands = (*initial, *sequences.values, *closed.captures)
     counts = len(initial), len(sequences.values)
-    loop = Loop(sequences.length, operands, closed.region, *counts, how.reverse, how.unroll)
+    is_cut = how.checkpoint or active.checkpoints
+    loop = Loop(sequences.length, operands, closed.region, *counts, how.reverse, how.unroll, is_cut)
     results = [loop.result(number) for number in range(len(body.outputs))]
     if body.is_checked:
         require_to_run(results.pop(count))
@@ -312,7 +320,7 @@ def scan_with_lags(f: Function, init: Any, xs: Any, length: Any, lags: tuple[int
 
 
 @for_users
-def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
+def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, checkpoint: bool = False) -> Any:
     """``for i in range(lower, upper): val = body_fun(i, val)``, compiled as a loop.
 
     Parameters
@@ -323,6 +331,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
         ``body_fun(i, val) -> val``.
     init_val
         An array, a number, or a tree of them.
+    checkpoint : bool, optional
+        Whether a gradient stores what is carried into about √n segments of √n steps alone, and goes through each of
+        these once more. Its numbers are the same.
 
     Returns
     -------
@@ -339,8 +350,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
     np.float64(10.0)
     """
     if current_trace() is None:
-        make = lambda: lambda *args: fori_loop(args[0], args[1], body_fun, args[2])  # noqa: E731
-        return outside(body_fun, "fori_loop", make)(lower, upper, init_val)
+        again = partial(fori_loop, checkpoint=checkpoint)
+        make = lambda: lambda *args: again(args[0], args[1], body_fun, args[2])  # noqa: E731
+        return outside(body_fun, ("fori_loop", checkpoint), make)(lower, upper, init_val)
     function = as_traced(plain(body_fun))
     with at_source(user_source()):
         first, last = (whole_number(each, "a bound of fori_loop") for each in (lower, upper))
@@ -353,7 +365,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
             after = registry["add"].bind(to_value(number), weak_constant(1))
             return (Tracer(after), function(number, value)), None
 
-        start, how = (Tracer(first), init_val), Manner(keep="last")
+        start, how = (Tracer(first), init_val), Manner(keep="last", checkpoint=bool(checkpoint))
         (_, result), _ = traced_scan(step, start, None, Tracer(shapes.as_value(count)), how, function)
         return result
 
@@ -387,7 +399,7 @@ def map(f: Function, xs: Any) -> Any:
 
 
 @for_users
-def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+def while_loop(cond_fun: Function, body_fun: Function, init_val: Any, *, checkpoint: bool = False) -> Any:
     """``while cond_fun(val): val = body_fun(val)``, compiled as a loop.
 
     Parameters
@@ -398,6 +410,9 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
         ``body_fun(val) -> val``, of the same shapes and dtypes.
     init_val
         An array, a number, or a tree of them.
+    checkpoint : bool, optional
+        Whether a gradient stores what is carried into about √(2 n) segments of up to as many steps alone, and goes
+        through each of these once more.
 
     Returns
     -------
@@ -415,14 +430,14 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     192
     """
     if current_trace() is None:
-        make = lambda: lambda init: while_loop(cond_fun, body_fun, init)  # noqa: E731
-        return outside(body_fun, ("while_loop", cond_fun), make)(init_val)
+        make = lambda: lambda init: while_loop(cond_fun, body_fun, init, checkpoint=checkpoint)  # noqa: E731
+        return outside(body_fun, ("while_loop", cond_fun, checkpoint), make)(init_val)
     with at_source(user_source()):
-        return traced_while(as_traced(plain(cond_fun)), as_traced(plain(body_fun)), init_val)
+        return traced_while(as_traced(plain(cond_fun)), as_traced(plain(body_fun)), init_val, bool(checkpoint))
 
 
 @while_in_order
-def traced_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+def traced_while(cond_fun: Function, body_fun: Function, init_val: Any, checkpoint: bool) -> Any:
     carry, nothing = Carry(init_val), Sequences((), 0)
     what = described("the step", body_fun)
     parameters, body = settled(lambda carried, _: (body_fun(carried), None), carry, nothing, what)
@@ -442,6 +457,8 @@ def traced_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
         parameters, drafts, lambda node: body.is_used(node) or condition.is_used(node) or node in hoisted
     )
     attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
+    if checkpoint or active.checkpoints:
+        attrs["checkpoint"] = True
     bind = registry["while_loop"].bind
     results = [bind(*initial, *captures, **attrs, result=number) for number in range(len(parameters))]
     if is_checked:

@@ -20,9 +20,9 @@ from numbagraph.ops.control.operands import batch_size, element_type, stand_ins
 from numbagraph.transforms.interpret import effects
 
 if TYPE_CHECKING:
-    from numbagraph.ops.control import scan
+    from numbagraph.ops.control import loop
 else:
-    scan = Later("numbagraph.ops.control.scan")
+    loop = Later("numbagraph.ops.control.loop")
 
 ORDER = ArrayType(INT64)
 
@@ -72,4 +72,4 @@ class Effect(Callback):
         closed = close([number, *(point for point, _ in (*xs, *shared))], [after], name="element")
         values = (order, *(value for _, value in (*xs, *shared)), *closed.captures)
         length = as_value(batch_size(operands, batched[1:]))
-        return scan.Loop(length, values, closed.region, 1, len(xs), reverse=False).result(0)
+        return loop.Loop(length, values, closed.region, 1, len(xs), reverse=False).result(0)

@@ -16,9 +16,10 @@ from numbagraph.ir.opaque import below_opaque
 from numbagraph.ir.regions import close, opened, opened_guards
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import BatchElement, Constant, Input, Node, Value, at_source, toposort
+from numbagraph.ops.control.loop import Loop
 from numbagraph.ops.control.operands import may_fail, stand_ins
 from numbagraph.ops.control.pruned_scans import as_loop
-from numbagraph.ops.control.scan import Loop, reading_less
+from numbagraph.ops.control.scan import reading_less
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import call_of
 

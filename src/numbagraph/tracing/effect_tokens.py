@@ -116,18 +116,18 @@ def scan_in_order(scan: Function) -> Function:
 
 
 def while_in_order(loop: Function) -> Function:
-    """Wrap ``loop(condition, body, init)`` so that the body may have effects."""
+    """Wrap ``loop(condition, body, init, checkpoint)`` so that the body may have effects."""
 
     def step(f: Function, value: Any, _: Any) -> Any:
         found = f(value)
         return now(), found
 
     @functools.wraps(loop)
-    def call(condition: Function, body: Function, init: Any) -> Any:
+    def call(condition: Function, body: Function, init: Any, checkpoint: bool) -> Any:
         def again(order: Tracer) -> tuple[Any, Any]:
-            return loop(lambda state: condition(state[1]), InOrder(body, step), (order, init))
+            return loop(lambda state: condition(state[1]), InOrder(body, step), (order, init), checkpoint)
 
-        return with_order(lambda: loop(condition, body, init), again)
+        return with_order(lambda: loop(condition, body, init, checkpoint), again)
 
     return call
 

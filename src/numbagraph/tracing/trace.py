@@ -137,6 +137,8 @@ class Active(threading.local):
     """The last refusal."""
     calls: Any = None
     """The calls of NumPy's functions in a function that is traced as it is and may be converted (`Calls`)."""
+    checkpoints = False
+    """Whether derivatives of the loops that are traced store little and compute the rest again."""
     rolls = False
     """Whether a function is converted for its loops of many steps: if that fails, it is traced as it is."""
     loops = 0

@@ -48,7 +48,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Extent, Input, Value, at_source
-from numbagraph.ops.control.scan import Loop
+from numbagraph.ops.control.loop import Loop
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
 from numbagraph.tracing.effect_tokens import with_order
@@ -451,7 +451,8 @@ class Capture:
             known = lambda node: body.is_used(node) or node in hoisted  # noqa: E731
             closed = close(parameters, body.outputs, name="step", known=known, guards=body.guards)
             operands = (*initial, *arrays, *closed.captures)
-            loop = Loop(self.length, operands, closed.region, len(initial), len(arrays), False, 1)
+            counts = len(initial), len(arrays)
+            loop = Loop(self.length, operands, closed.region, *counts, reverse=False, checkpoint=active.checkpoints)
             return [loop.result(number) for number in range(count)]
         (test,), guards = guards_without_masks([found.test], found.test_guards, body.used)
         condition = Body((test,), nothing, guards, body.used)
@@ -459,6 +460,8 @@ class Capture:
         drafts = Draft("goes_on", condition.outputs, condition.guards), Draft("step", body.outputs, body.guards)
         regions, captures = close_together(parameters, drafts, lambda node: body.is_used(node) or node in hoisted)
         attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
+        if active.checkpoints:
+            attrs["checkpoint"] = True
         bind = registry["while_loop"].bind
         return [bind(*initial, *captures, **attrs, result=number) for number in range(count)]
 

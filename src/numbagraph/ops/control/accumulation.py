@@ -22,10 +22,10 @@ CALLS = frozenset({"scan", "switch", "while_pullback"})
 """The names of the ops that may add to a sum, each in steps or in one of several ways."""
 
 
-def accumulated(values: Sequence[Value]) -> list[Value]:
+def accumulated(values: Sequence[Value], beside: Sequence[Value] = ()) -> list[Value]:
     """Return the values with their sums written as assignments to elements of the array that is added to, where
-    possible."""
-    values = with_elements_added(values)
+    possible; and the values ``beside`` them, which are results of the same loops and branches."""
+    values = [*with_elements_added(values), *beside]
     done: set[object] = set()
     while True:
         call = next((each for each in calls_of(values) if call_of(each) not in done), None)
@@ -60,7 +60,7 @@ def uses_of(order: Iterable[Value], values: Iterable[Value]) -> Counter[Value]:
 
 
 def is_sum(value: Value) -> TypeGuard[Node]:
-    return bool(value.ndim) and is_op(value, "add") and not value.type.weak
+    return value.dtype.kind in "fc" and is_op(value, "add") and not value.type.weak
 
 
 def terms_in(value: Node, parts: set[Value]) -> Iterable[Value]:

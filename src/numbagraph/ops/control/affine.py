@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Sequence
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.values import Input, Node, Unsupported, Value, toposort
+from numbagraph.ops.control.loop import Loop
 from numbagraph.ops.control.operands import strong_type, zeros
 from numbagraph.ops.control.pruned_scans import as_loop, narrowed, needed_carries
-from numbagraph.ops.control.scan import Loop
 from numbagraph.ops.creation import is_zeros
 from numbagraph.transforms.autodiff import is_differentiable
 

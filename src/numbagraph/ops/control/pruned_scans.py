@@ -11,7 +11,8 @@ from numbagraph.ir.opaque import below_opaque
 from numbagraph.ir.regions import interned, with_lengths
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Node, Value, toposort
-from numbagraph.ops.control.scan import Loop, loop_of, reading_less
+from numbagraph.ops.control.loop import Loop, loop_of
+from numbagraph.ops.control.scan import reading_less
 
 
 def narrowed(values: Sequence[Value]) -> list[Value]:

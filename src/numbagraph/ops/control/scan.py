@@ -10,10 +10,11 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import Closed, close, opened, opened_guards, output_type, without_effects, without_unused
+from numbagraph.ir.regions import Closed, close, opened, opened_guards, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
 from numbagraph.ops.control.accumulation import accumulated
+from numbagraph.ops.control.loop import Loop, loop_of
 from numbagraph.ops.control.operands import (
     batch_size,
     batched_guards,
@@ -26,7 +27,6 @@ from numbagraph.ops.control.operands import (
     in_step,
     known_or_zero,
     region_guards,
-    row_type,
     stand_ins,
     strong,
     strong_type,
@@ -35,81 +35,11 @@ from numbagraph.ops.control.operands import (
 )
 from numbagraph.ops.control.partial_updates import inherited, updated_in_part
 from numbagraph.ops.control.records import GoneBack, gone_back, records_of
+from numbagraph.ops.control.segments import is_cut, pulled_back_in_segments
 from numbagraph.ops.control.updates import Step, not_restored
 from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
-
-
-class Loop(Struct):
-    """The operands of a scan, by their roles. Its region has an input for each but the length, and gives the next
-    carries, and then the outputs that are stacked.
-
-    The results, by number: the last carries; what was stacked; and the carries before each step, stacked.
-    """
-
-    length: Value
-    operands: tuple[Value, ...]
-    body: Graph
-    carries: int
-    sequences: int
-    reverse: bool
-    unroll: int = 1
-    """Steps that JAX writes out in one iteration; LLVM decides itself."""
-
-    @property
-    def initial(self) -> tuple[Value, ...]:
-        return self.operands[: self.carries]
-
-    @property
-    def xs(self) -> tuple[Value, ...]:
-        return self.operands[self.carries : self.carries + self.sequences]
-
-    @property
-    def captures(self) -> tuple[Value, ...]:
-        return self.operands[self.carries + self.sequences :]
-
-    @property
-    def outputs(self) -> int:
-        return len(self.body.outputs)
-
-    def in_step(self) -> list[ArrayType]:
-        """The types of the region's inputs, in terms of the enclosing graph."""
-        return [each.type for each in self.initial] + [row_type(each) for each in self.xs] + [
-            each.type for each in self.captures
-        ]  # fmt: skip
-
-    def type_of(self, result: int) -> ArrayType:
-        """The type of a result."""
-        if result < self.carries:
-            return self.operands[result].type
-        length = shapes.resolve(self.length)
-        if result < self.outputs:
-            varying = self.in_step()[: self.carries + self.sequences]
-            one = output_type(self.body, result, [*varying, *self.captures])
-        else:
-            one = self.operands[result - self.outputs].type
-        return ArrayType(one.dtype, (length, *one.shape))
-
-    def result(self, number: int) -> Value:
-        return scan.bind(
-            self.length,
-            *self.operands,
-            body=self.body,
-            carries=self.carries,
-            sequences=self.sequences,
-            reverse=self.reverse,
-            unroll=self.unroll,
-            result=number,
-        )
-
-    def before(self, carry: int) -> Value:
-        """A carry before each step."""
-        return self.result(self.outputs + carry)
-
-
-def loop_of(length: Any, *operands: Any, body: Graph, carries: int, sequences: int, reverse: bool, unroll: int) -> Loop:
-    return Loop(length, operands, body, carries, sequences, reverse, unroll)
 
 
 def infer(*inputs: Value, result: int, **attrs: Any) -> ArrayType:
@@ -125,6 +55,7 @@ def reference(
     reverse: bool,
     unroll: int,
     results: Sequence[int],
+    checkpoint: bool = False,
 ) -> list[Any]:
     """Run the loop in Python."""
     carry, xs, rest = list(arrays[:carries]), arrays[carries : carries + sequences], arrays[carries + sequences :]
@@ -156,6 +87,8 @@ def vjp(
     Its own carries are the cotangents of the carries, and what the captures have received so far.
     """
     loop = loop_of(*inputs, **attrs)
+    if is_cut(loop) and all(number < loop.outputs for number in given):
+        return [None, *pulled_back_in_segments(loop, given, wanted[1:])]
     asked = differentiable(loop.operands, wanted[1:])
     moving = moving_carries(loop.body, loop.initial, asked)
     stacked = [number for number in range(loop.carries, loop.outputs) if number in given]
@@ -236,9 +169,10 @@ def pulled_back(
     with region_guards() as more:
         carried = [sum_of(each, added[number]) if number in added else each for number, each in pairs]
         carried += [sum_of(each, found[number]) for number, each in sums.items()]
-        carried = accumulated(carried)
-    guards = [*guards, *more]
-    slopes = {number: each for number, each in found.items() if loop.carries <= number < first}
+        of_elements = [number for number in found if loop.carries <= number < first]
+        results = accumulated(carried, [found[number] for number in of_elements])
+    guards, carried = [*guards, *more], results[: len(carried)]
+    slopes = dict(zip(of_elements, results[len(carried) :], strict=True))
     own = [each for each in cotangents_of if each is not None]
     seeds, of_steps = own[: len(moving)], [*own[len(moving) :], *added.values()]
     back = [*carried, *slopes.values(), *guard_values(guards)]
@@ -326,7 +260,7 @@ def batched_scan(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, re
             operands.append(registry["moveaxis"](value, 0, 1))
         else:
             operands.append(value)
-    whole = Loop(loop.length, (*operands, *captures), region, loop.carries, loop.sequences, loop.reverse, loop.unroll)
+    whole = replace(loop, operands=(*operands, *captures), body=region)
     is_batched = out[result] if result < loop.outputs else flags[result - loop.outputs]
     found = whole.result(result)
     if not is_batched:
@@ -386,6 +320,7 @@ def translate(
     reverse: bool,
     unroll: int,
     results: Sequence[int],
+    checkpoint: bool = False,
 ) -> tuple[list[Any], Any]:
     """Run the loop with `jax.lax.scan`, or `fori_loop`; JAX hands the region in as a function."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")

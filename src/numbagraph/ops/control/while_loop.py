@@ -21,16 +21,21 @@ from numbagraph.ops.control.operands import (
     stand_ins,
 )
 from numbagraph.ops.control.scan import over_elements
+from numbagraph.ops.control.segments import while_pulled_back_in_segments
 from numbagraph.ops.control.while_pullback import pulled_back
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
 
 
-def infer(*operands: Value, condition: Graph, body: Graph, carries: int, result: int) -> ArrayType:
+def infer(
+    *operands: Value, condition: Graph, body: Graph, carries: int, result: int, checkpoint: bool = False
+) -> ArrayType:
     return operands[result].type
 
 
-def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, results: Sequence[int]) -> list[Any]:
+def reference(
+    *arrays: Any, condition: Graph, body: Graph, carries: int, results: Sequence[int], checkpoint: bool = False
+) -> list[Any]:
     """Run the loop in Python."""
     carry, rest, number = list(arrays[:carries]), arrays[carries:], 0
     with in_step(lambda: number):
@@ -49,7 +54,10 @@ def vjp(
     carries: int,
     wanted: Sequence[bool],
     result: int,
+    checkpoint: bool = False,
 ) -> Cotangents:
+    if checkpoint:
+        return while_pulled_back_in_segments(inputs, condition, body, carries, given, wanted)
     return pulled_back(given, inputs, wanted, condition, body, carries)
 
 
@@ -62,16 +70,18 @@ def batched_while(
     body: Graph,
     carries: int,
     result: int,
+    checkpoint: bool = False,
 ) -> Value:
     """Run one loop for the whole batch, if its elements take the same number of steps; else one after the other."""
     size, flags = batch_size(inputs, batched), list(batched)
+    option = {"checkpoint": True} if checkpoint else {}
     points = stand_ins(map(element_type, inputs, batched), "point")
     while True:
         wholes = batches_of(points, flags, size)
         with region_guards() as guards:
             goes_on, *after = batch([*opened(condition, points), *opened(body, points)], dict(wholes), size)
         if goes_on[1]:
-            bind = partial(op.bind, condition=condition, body=body, carries=carries)
+            bind = partial(op.bind, condition=condition, body=body, carries=carries, **option)
             results = [bind(*points, result=number) for number in range(carries)]
             return over_elements(inputs, batched, points, results)[result]
         now = [was or each for was, (_, each) in zip(flags, after, strict=False)]
@@ -91,11 +101,13 @@ def batched_while(
         spread((value, was), size) if flag else value for value, was, flag in zip(inputs, batched, flags, strict=True)
     ]
     attrs = dict(zip(("condition", "body"), regions, strict=True))
-    found = op.bind(*operands, *captures, **attrs, carries=carries, result=result)
+    found = op.bind(*operands, *captures, **attrs, carries=carries, result=result, **option)
     return found if flags[result] else spread((found, False), size)
 
 
-def translate(*arrays: Any, condition: Any, body: Any, carries: int, results: Sequence[int]) -> tuple[list[Any], Any]:
+def translate(
+    *arrays: Any, condition: Any, body: Any, carries: int, results: Sequence[int], checkpoint: bool = False
+) -> tuple[list[Any], Any]:
     """Run the loop with `jax.lax.while_loop`; JAX hands the regions in as functions."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries:]

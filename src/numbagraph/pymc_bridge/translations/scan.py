@@ -26,8 +26,8 @@ from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, constant
+from numbagraph.ops.control.loop import Loop
 from numbagraph.ops.control.operands import stand_ins
-from numbagraph.ops.control.scan import Loop
 from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.ops.indexing.subscripts import index
 from numbagraph.ops.shape import broadcast_value, expand_at
