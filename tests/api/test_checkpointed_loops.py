@@ -140,7 +140,7 @@ PYTHON = {
     each.__name__: each
     for each in (slices, filled, swapped, branches, appended, within, ended, unknown, unknown_slices)
 }
-PROGRAMS = SCANS | {name: each for name, each in PYTHON.items()}
+LOOPS_IN_LOOPS = ["nested", "within"]
 
 
 def program(name: str, checkpoint: bool) -> Callable[..., Any]:
@@ -165,11 +165,23 @@ def equal(one: Any, other: Any) -> bool:
     return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [each for each in (*SCANS, *PYTHON) if each not in LOOPS_IN_LOOPS])
 def test_same_numbers_bit_for_bit(name: str) -> None:
-    plain, cut = (ng.graph_jit(pulled(program(name, flag))) for flag in (False, True))
+    plain, cut = (ng.graph_jit(pulled(program(name, checkpoint=flag))) for flag in (False, True))
     for length in LENGTHS:
-        assert equal(plain(X, W, US[:length]), cut(X, W, US[:length])), length
+        arguments = X, W, US[:length]
+        assert equal(plain(*arguments), cut(*arguments)), length
+
+
+@pytest.mark.parametrize("name", LOOPS_IN_LOOPS)
+def test_same_numbers_of_loops_in_loops(name: str) -> None:
+    """Sums over the steps of inner loops associate otherwise."""
+    plain, cut = (ng.graph_jit(pulled(program(name, checkpoint=flag))) for flag in (False, True))
+    for length in LENGTHS:
+        arguments = X, W, US[:length]
+        pairs = zip(*map(optree.tree_leaves, (cut(*arguments), plain(*arguments))), strict=True)
+        for found, expected in pairs:
+            np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["several carries", "slices", "filled", "unknown"])
@@ -191,7 +203,7 @@ def test_against_differences(name: str) -> None:
         np.testing.assert_allclose(np.sum(slope * way), (ends[0] - ends[1]) / (2 * step), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("length", [3, 16, 17, 30, 37])
+@pytest.mark.parametrize("length", [3, 17, 30])
 def test_constant_lengths(length: int) -> None:
     def loop(x: Any, w: Any, us: Any, checkpoint: bool) -> Any:
         step = lambda x, _: (np.sin(x @ w), x[0])  # noqa: E731
@@ -201,41 +213,43 @@ def test_constant_lengths(length: int) -> None:
     assert equal(plain, cut)
 
 
-@pytest.mark.parametrize("name", ["several carries", "nested", "slices", "filled", "unknown"])
-def test_batches_and_second_derivatives(name: str) -> None:
+def loss_of(name: str, checkpoint: bool) -> Callable[..., Any]:
+    function = program(name, checkpoint)
+
+    def loss(x: Any) -> Any:
+        leaves = optree.tree_leaves(function(x, W, US[:7]))
+        return sum(np.sum(np.sin(each)) for each in leaves if each.dtype == np.float64)
+
+    return loss
+
+
+def both(name: str, transform: Callable[..., Any], *arguments: Any) -> None:
+    """Compare what a transformation gives of a program with segments, and of one without."""
+    one, other = (ng.graph_jit(transform(loss_of(name, flag)))(*arguments) for flag in (False, True))
+    for found, expected in zip(optree.tree_leaves(other), optree.tree_leaves(one), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["nested", "slices", "unknown"])
+def test_batches(name: str) -> None:
     xs = RNG.normal(size=(3, 6))
-    found = []
-    for flag in (False, True):
-        function = program(name, flag)
-
-        def loss(x: Any, function: Any = function) -> Any:
-            leaves = optree.tree_leaves(function(x, W, US[:7]))
-            return sum(np.sum(np.sin(each)) for each in leaves if each.dtype == np.float64)
-
-        grad = ng.grad(loss)
-        batch = ng.vmap(loss, in_axes=0)
-        found.append(
-            [
-                ng.graph_jit(ng.vmap(grad))(xs),
-                ng.graph_jit(ng.grad(lambda xs, batch=batch: np.sum(batch(xs) ** 2)))(xs),
-                ng.graph_jit(ng.hessian(loss))(X),
-                ng.graph_jit(lambda x, v, loss=loss: ng.jvp(loss, (x,), (v,)))(X, xs[0]),
-            ]
-        )
-    for one, other in zip(*map(optree.tree_leaves, found), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    both(name, lambda loss: ng.vmap(ng.grad(loss)), xs)
+    both(name, lambda loss: ng.grad(lambda xs: np.sum(ng.vmap(loss)(xs) ** 2)), xs)
 
 
-@pytest.mark.parametrize("backend", ["jax", "numpy"])
-@pytest.mark.parametrize("name", ["nested", "slices", "filled"])
+@pytest.mark.parametrize("name", ["lags", "filled", "unknown"])
+def test_second_derivatives_and_tangents(name: str) -> None:
+    both(name, ng.hessian, X)
+    both(name, lambda loss: lambda x, v: ng.jvp(loss, (x,), (v,)), X, W[0])
+
+
+@pytest.mark.parametrize(("name", "backend"), [("nested", "jax"), ("slices", "jax"), ("filled", "numpy")])
 def test_backends(name: str, backend: Any) -> None:
     if backend == "jax":
         pytest.importorskip("jax")
-    cut = pulled(program(name, checkpoint=True))
+    found = ng.graph_jit(pulled(program(name, checkpoint=True)), backend=backend)(X, W, US[:11])
     expected = ng.graph_jit(pulled(program(name, checkpoint=False)))(X, W, US[:11])
-    for one, other in zip(
-        *map(optree.tree_leaves, (ng.graph_jit(cut, backend=backend)(X, W, US[:11]), expected)), strict=True
-    ):
+    for one, other in zip(*map(optree.tree_leaves, (found, expected)), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
@@ -261,11 +275,13 @@ def test_errors_of_steps() -> None:
 
     texts = []
     for flag in (False, True):
-        run = ng.graph_jit(ng.grad(partial(read, checkpoint=flag)))
-        assert run(np.ones(9)).tolist() == [1.0] * 9
+        run = ng.graph_jit(ng.value_and_grad(partial(read, checkpoint=flag)))
+        assert run(np.ones(9))[1].tolist() == [1.0] * 9
         with pytest.raises(IndexError, match="in step 4") as caught:
             run(np.ones(4))
         texts.append(str(caught.value))
+        with pytest.raises(IndexError, match="index 4 is out of bounds for axis 0 with size 4"):
+            ng.graph_jit(ng.grad(partial(read, checkpoint=flag)))(np.ones(4))
     assert texts[0] == texts[1]
 
 

@@ -139,13 +139,22 @@ def checkpoint(fun: Callable[P, R], *, loops: bool = False) -> Callable[P, R]:
     ----------
     fun : callable
         A function of arrays, numbers and trees of them.
+    loops : bool, optional
+        Whether it is only its loops of which a gradient stores less, Python's own and `scan`, `fori_loop` and
+        `while_loop`: of n steps what is carried into about √n segments of √n steps, which are then computed again, one
+        after the other.
 
     Returns
     -------
     callable
-        The same function, for use inside of one that is differentiated. A step of a `scan` needs it not: there, what
-        is carried is all that is stored, and a `scan` in the step of another one is run again. So n steps as
-        √n steps of √n store 2√n values of what they carry.
+        The same function, for use inside of one that is differentiated.
+
+    Notes
+    -----
+    The gradient of a loop stores what is carried into each step, and computes all else of the step again; so a step
+    needs no `checkpoint`. With ``loops=True`` memory grows with the square root of the number of steps. The numbers are
+    the same bit for bit, but for sums behind the loop, and derivatives by what all steps of a ``while`` loop or of a
+    loop in a loop read, which are sums, too: they may differ by rounding.
 
     Examples
     --------
@@ -153,6 +162,12 @@ def checkpoint(fun: Callable[P, R], *, loops: bool = False) -> Callable[P, R]:
     >>> f = numbagraph.checkpoint(lambda x: np.sin(np.exp(x)))
     >>> numbagraph.grad(lambda x: np.sum(f(x)))(np.zeros(1))
     array([0.54030231])
+    >>> def damped(x):
+    ...     for _ in range(1_000):
+    ...         x = 0.999 * x + 0.001 * np.cos(x)
+    ...     return np.sum(x)
+    >>> numbagraph.grad(numbagraph.checkpoint(damped, loops=True))(np.zeros(1)).round(6)
+    array([0.261996])
     """
     inner = plain(fun)
 

@@ -180,8 +180,8 @@ def scan(
         and the one before, and ``f`` gives the next value. Leaves of ``init`` then have a leading dimension of
         ``max(lags)``, the oldest first.
     checkpoint : bool, optional
-        Whether a gradient stores what is carried into about √n segments of √n steps alone, and goes through each of
-        these once more. Its numbers are the same.
+        Whether a gradient stores only what is carried into about √n segments of √n steps, and goes through each of
+        these once more (see `checkpoint`).
 
     Returns
     -------
@@ -332,8 +332,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, chec
     init_val
         An array, a number, or a tree of them.
     checkpoint : bool, optional
-        Whether a gradient stores what is carried into about √n segments of √n steps alone, and goes through each of
-        these once more. Its numbers are the same.
+        Whether a gradient stores only what is carried into about √n segments of √n steps, and goes through each of
+        these once more (see `checkpoint`).
 
     Returns
     -------
@@ -411,8 +411,8 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any, *, checkpo
     init_val
         An array, a number, or a tree of them.
     checkpoint : bool, optional
-        Whether a gradient stores what is carried into about √(2 n) segments of up to as many steps alone, and goes
-        through each of these once more.
+        Whether a gradient stores only what is carried into about √(2 n) segments of up to as many steps, and goes
+        through each of these once more (see `checkpoint`).
 
     Returns
     -------
