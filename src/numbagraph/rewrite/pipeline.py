@@ -13,6 +13,7 @@ from numbagraph.forking import importing
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import lazy, load
+from numbagraph.ir.opaque import opaque_values
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.rewrite.debug_checks import check_level, verify_types
@@ -20,9 +21,12 @@ from numbagraph.rewrite.engine import RuleSet, rewrite, rewrite_values
 from numbagraph.rewrite.stages import Stage, Stages
 
 if TYPE_CHECKING:
-    from numbagraph.rewrite import branching, fission
+    from numbagraph.rewrite import branching, costly_elements, fission, partial_products, substitutions
 else:
     branching, fission = Later("numbagraph.rewrite.branching"), Later("numbagraph.rewrite.fission")
+    costly_elements = Later("numbagraph.rewrite.costly_elements")
+    partial_products = Later("numbagraph.rewrite.partial_products")
+    substitutions = Later("numbagraph.rewrite.substitutions")
 
 
 class Pass(Struct):
@@ -90,6 +94,7 @@ PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
     RulePass("numbagraph.rewrite.algebra:ALGEBRA", MATRICES),
     RulePass("numbagraph.rewrite.algebra:LOG_DETERMINANTS", ("determinant_of",), stabilises=True),
+    GraphPass("numbagraph.rewrite.partial_products:partial_products", ("product",), name="partial products"),
     RulePass("numbagraph.rewrite.products:EXPAND", MATRICES),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     GraphPass("numbagraph.rewrite.fission:divided_loops", ("scan",), name="divided loops"),
@@ -98,6 +103,7 @@ PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
     RulePass("numbagraph.rewrite.orthogonal:ORTHOGONAL", ("special function",)),
     RulePass("numbagraph.rewrite.known_orders:KNOWN_ORDERS", ("jv", "yv", "yn", "kv", "kn", "hankel_j")),
+    GraphPass("numbagraph.rewrite.costly_elements:costly_elements", ("gather", "where"), name="costly elements"),
     RulePass("numbagraph.rewrite.specialise:SPECIALISE"),
     GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), stabilises=True, name="linear sums"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
@@ -139,6 +145,19 @@ def optimise(graph: Graph, parallel: bool = False) -> Stages:
     return Stages(tuple(stages))
 
 
+def on_demand(values: list[Value], points: Collection[Value], *, stabilise: bool) -> list[Value]:
+    """Values of which only what is read is computed, in regions as well; with ``points``, where it depends on these.
+    What does not may depend on captured arrays alone, and is then computed once, when these are known."""
+    present = ops_in(toposort(values))
+    if "control" in present:
+        values = substitutions.with_regions(values, lambda roots: on_demand(roots, (), stabilise=stabilise))
+    if "product" in present:
+        values = partial_products.partial_values(values, points, stabilise=stabilise)
+    if "gather" in present or "where" in present:
+        values = costly_elements.costly_values(values, points)
+    return values
+
+
 def prepare(
     values: Iterable[Value],
     points: Collection[Value] = (),
@@ -160,6 +179,7 @@ def prepare(
         if each.is_for(present, stabilise=stabilise):
             values = rewrite_values(values, each.rules)
     present = ops_in(toposort(values))
+    values = on_demand(values, opaque_values(), stabilise=stabilise)
     if "scan" in present:
         values = fission.divided_values(values)
     if points and "where" in present:

@@ -188,8 +188,39 @@ def over_leading_axes(x: Value, axes: tuple[int, ...]) -> bool:
     return not_shifted(x) and axes == tuple(range(-x.ndim, len(axes) - x.ndim))
 
 
+def exponent_of(value: Value) -> Value | None:
+    """The sum of the exponents of a product of exponentials."""
+    if is_op(value, "exp"):
+        return value.inputs[0]
+    if not is_op(value, "multiply"):
+        return None
+    left, right = map(exponent_of, value.inputs)
+    return None if left is None or right is None else left + right
+
+
+def is_exponential(x: Value, y: Value) -> bool:
+    """Whether both factors are products of exponentials."""
+    return floating(x) and exponent_of(x) is not None and exponent_of(y) is not None
+
+
+def log_sum_of_products(x: Value, y: Value, axes: tuple[int, ...]) -> Value:
+    """``log(sum(x * y))`` of products of exponentials."""
+    exponents = [each for each in map(exponent_of, (x, y)) if each is not None]
+    return log_sum_exp(exponents[0] + exponents[1], axes)
+
+
 SUMS = (
     rule(lambda x, *, axes: log(patterns.sum(exp(x), axes=axes)), log_sum_exp, where=not_shifted),
+    rule(
+        lambda x, y, *, axes: log(patterns.sum(x * y, axes=axes)),
+        log_sum_of_products,
+        where=is_exponential,
+    ),
+    rule(
+        lambda x, y, n, *, axes: log(patterns.sum(x * y, axes=axes) / n),
+        lambda x, y, n, axes: log_sum_of_products(x, y, axes) - log(n),
+        where=is_exponential,
+    ),
     rule(
         lambda x, n, *, axes: log(patterns.sum(exp(x), axes=axes) / n),
         lambda x, n, axes: log_sum_exp(x, axes) - log(n),
