@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import sections
 from .results import Result, Results, duration, read_json
 
 OURS = "numbagraph"
@@ -100,7 +101,7 @@ def table(rows: list[Row]) -> Iterator[str]:
         yield f"| {row.label} | " + " | ".join([duration(ours) if ours else "–", *cells]) + " |"
 
 
-def sections(results: Results) -> dict[str, list[Row]]:
+def parts(results: Results) -> dict[str, list[Row]]:
     """What there is to show, by the names of `TITLES`."""
     run = rows_of(results, "run")
     many = [row for group in scaled(run).values() for row in group]
@@ -145,7 +146,7 @@ def about_machine(document: dict[str, Any]) -> Iterator[str]:
 def text(document: dict[str, Any], images: dict[str, str]) -> str:
     """The page. `images` are the files of the plots, by section."""
     lines = [HEADER, *about_machine(document)]
-    for what, rows in sections(results_of(document)).items():
+    for what, rows in parts(results_of(document)).items():
         title, about = TITLES[what]
         lines += [f"## {title}", "", about, ""]
         if what in images:
@@ -177,12 +178,14 @@ def joined(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def write(document: dict[str, Any], page: Path) -> None:
-    """The page, and its plots in a folder `images` beside it."""
+    """The page, and its plots in a folder `images` beside it. The section that `growth` writes there stays."""
     from . import plots  # matplotlib takes its time, and is needed by nothing else
 
     folder = page.parent / "images"
-    drawn = plots.draw(sections(results_of(document)), folder)
-    page.write_text(text(document, {what: f"images/{name}" for what, name in drawn.items()}))
+    drawn = plots.draw(parts(results_of(document)), folder)
+    new = text(document, {what: f"images/{name}" for what, name in drawn.items()})
+    kept = sections.found(page.read_text(), sections.GROWTH) if page.exists() else None
+    page.write_text(f"{new.rstrip()}\n\n{kept}" if kept else new)
 
 
 if __name__ == "__main__":

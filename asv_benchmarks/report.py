@@ -1,8 +1,6 @@
 """Tables of medians and ratios, and the JSON of a run."""
 
 import json
-import os
-import platform
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .bars import BARS, Bar
+from .machine import machine
 from .results import Result, Results, duration
 from .systems import SYSTEMS, System
 
@@ -100,12 +99,7 @@ def print_bars(console: Console, results: Results, bars: tuple[Bar, ...] = BARS)
 def document(threads: int, results: Results, bars: tuple[Bar, ...] = BARS) -> dict[str, Any]:
     """All of a run, as JSON has it."""
     return {
-        "machine": {
-            "processor": processor(),
-            "system": platform.platform(),
-            "python": platform.python_version(),
-            "load": round(os.getloadavg()[1], 1),  # of the last five minutes, this run's own share included
-        },
+        "machine": machine(),
         "versions": {name: system.version() for name, system in SYSTEMS.items() if system.installed()},
         "threads": threads,
         "results": [asdict(result) | {"median": result.seconds} for result in results.all()],
@@ -115,11 +109,3 @@ def document(threads: int, results: Results, bars: tuple[Bar, ...] = BARS) -> di
 
 def write_json(path: Path, found: dict[str, Any]) -> None:
     path.write_text(json.dumps(found, indent=1) + "\n")
-
-
-def processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.exists():  # Linux: `platform.processor` is often empty there
-        names = [line for line in information.read_text().splitlines() if line.startswith("model name")]
-        return names[0].partition(":")[2].strip() if names else platform.machine()
-    return platform.processor()
