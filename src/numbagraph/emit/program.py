@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from numbagraph.emit.allocation import ALIGNMENT
 from numbagraph.emit.nest import declare_nest
+from numbagraph.emit.outlining import outline
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
@@ -90,6 +91,7 @@ class ProgramEmitter:
                 typed = self.code.builder.bitcast(pointer, memory_type(result.dtype).as_pointer())
                 self.code.store(self.line.scalar(result), typed, result.dtype)
         self.line.leave(ir.Constant(I32, 0))
+        outline(self.line.function)
 
     def run(self, step: Step, number: int) -> None:
         match step:
