@@ -238,3 +238,55 @@ def test_logarithms_of_sums_of_products_of_exponentials():
     assert found(a, b) == pytest.approx(np.log(np.sum(np.exp(a + b))), rel=1e-13)
     assert found(a + 800, b) == pytest.approx(np.log(np.sum(np.exp(a + b))) + 800, rel=1e-13)
     assert found(a - 800, b) == pytest.approx(np.log(np.sum(np.exp(a + b))) - 800, rel=1e-13)
+
+
+@pytest.mark.parametrize("shapes", [((3, 4), (4, 3), (3, 1)), ((3, 0), (0, 3), (3, 1)), ((1, 4), (4, 3), (3, 2))])
+def test_gradients_of_loops_whose_chains_begin_at_a_thin_matrix(shapes):
+    a, b, c = (array(*shape) for shape in shapes)
+    positions = np.zeros(4, int)
+
+    def loss(a, b, c, n):
+        total = 0.0
+        for k in range(n):
+            product = (c.T @ (b.T @ a.T)).T * (k + 1)
+            total = total + np.sum(product[:, positions]) + np.sum(product[::-2])
+        return total
+
+    found = graph_jit(grad(loss, argnums=(0, 1, 2)))(a, b, c, 3)
+    for number, (one, point) in enumerate(zip(found, (a, b, c), strict=True)):
+        direction = array(*point.shape)
+        step = [1e-6 * direction if each == number else 0.0 for each in range(3)]
+        above = loss(a + step[0], b + step[1], c + step[2], 3)
+        below = loss(a - step[0], b - step[1], c - step[2], 3)
+        assert np.sum(one * direction) == pytest.approx((above - below) / 2e-6, rel=1e-6, abs=1e-7)
+
+
+def test_stacks():
+    a, b, v = array(3, 5, 4), array(3, 4, 6), array(6)
+    for function in (
+        lambda a, b, v: (a @ b)[1],
+        lambda a, b, v: (a @ b)[:, 0],
+        lambda a, b, v: (a @ b)[..., -1],
+        lambda a, b, v: (a @ b[0])[2, 1],
+        lambda a, b, v: (a[0] @ b)[2, 1],
+        lambda a, b, v: (a @ b[:1])[2],
+        lambda a, b, v: (a @ b)[[0, 2]],
+        lambda a, b, v: a @ b @ v,
+        lambda a, b, v: a @ b[0] @ v,
+        lambda a, b, v: np.sum(a @ b, axis=0),
+        lambda a, b, v: np.sum(a @ b, axis=(0, 1)),
+        lambda a, b, v: np.sum(a @ b),
+        lambda a, b, v: np.trace(a @ b, axis1=1, axis2=2),
+        lambda a, b, v: np.moveaxis(a @ b, 0, -1)[2],
+        lambda a, b, v: np.diagonal(a @ b, 1, 1, 2),
+    ):
+        np.testing.assert_allclose(graph_jit(function)(a, b, v), function(a, b, v), rtol=1e-11, atol=1e-12)
+
+
+def test_formulas_as_written_keep_their_order():
+    a, b, v = array(5, 4), array(4, 6), array(6)
+    for stabilise in (False, True):
+        function = graph_jit(lambda a, b, v: a @ b @ v, stabilise=stabilise)
+        found = optimise(function.graph(a, b, v)).final.order
+        assert any(isinstance(each, Node) and each.op.name == "matmul" for each in found) != stabilise
+        np.testing.assert_allclose(function(a, b, v), a @ b @ v, rtol=1e-11)

@@ -111,7 +111,9 @@ def reader_of(node: Node) -> Reader | None:
 def chosen_before(node: Node, users: Users, moving: Collection[Value]) -> Value | None:
     """Return a choice between two results of one function as the function of a choice."""
     condition, *sides = node.inputs
-    if not all(each in moving and is_costly(each) and users[each] == {node} for each in sides):
+    if not any(each in moving for each in sides):
+        return None
+    if not all(is_costly(each) and users[each] == {node} for each in sides):
         return None
     one, other = (each for each in sides if isinstance(each, Node))
     if one.op is not other.op or one.attributes != other.attributes or not node.ndim:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
+from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.opaque import opaque_values
 from numbagraph.ir.values import Node, Value, at_source, make_node, toposort
@@ -12,11 +13,18 @@ from numbagraph.ir.values import Node, Value, at_source, make_node, toposort
 
 def rebuilt(roots: Sequence[Value], replacements: Mapping[Value, Value]) -> list[Value]:
     """Values with some of them replaced, also in what the replacements of others are computed from."""
+    with shapes.collect_guards():  # of lengths that have been compared
+        return _rebuilt(roots, replacements)
+
+
+def _rebuilt(roots: Sequence[Value], replacements: Mapping[Value, Value]) -> list[Value]:
     done: dict[Value, Value] = {each: each for each in opaque_values()}
     stack = list(roots)
     while stack:
         value = stack[-1]
         other = replacements.get(value)
+        if other is value:
+            other = None
         waiting = [other] if other is not None else value.inputs if isinstance(value, Node) else ()
         missing = [each for each in waiting if each not in done]
         if value in done or not missing:
@@ -31,7 +39,7 @@ def rebuilt(roots: Sequence[Value], replacements: Mapping[Value, Value]) -> list
 
 
 def with_inputs(node: Node, inputs: Sequence[Value]) -> Node | Value:
-    """The same operation on other operands."""
+    """Apply the operation of a node, with its attributes, to other operands."""
     if all(map(operator.is_, inputs, node.inputs)):
         return node
     with at_source(node.source):
