@@ -114,6 +114,7 @@ reflections = core_op(
     jnp=Unsupported("JAX keeps the reflections of a factorisation to itself"),
     sizes=smaller,
     scratch=reflections_scratch,
+    regular=True,
     samples=samples.inexact(samples.of(samples.dominant, *RECTANGLES)),
 )
 """The reflections that make a matrix triangular, with the triangular factor, in one matrix, and the scale of each."""
