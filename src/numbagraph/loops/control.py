@@ -239,8 +239,10 @@ class ControlBuilder:
         given = kept_operands(branches)
         regions = [self.region(each, (), given) for each in branches]
         in_place = {pair for pair in given.items() if all(pair in updated(each) for each in regions)}
-        if in_place != set(given.items()):
-            regions = [self.region(each, (), dict(in_place)) for each in branches]
+        regions = [
+            each if updated(each) <= in_place else self.region(branch, (), dict(in_place))
+            for each, branch in zip(regions, branches, strict=True)
+        ]
         return Branch(
             self.node.op.name,
             self._numbers.rank0(index),
