@@ -8,12 +8,14 @@ to compute twice. Those over the same loops are live-outs of one nest when none 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from numbagraph.blockwise import lowering
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Constant, Dim, Input, Node, Value, toposort
+from numbagraph.loops.anti_dependences import is_part, updated_array
 from numbagraph.loops.nests import Domain, domain_of
 
 RECOMPUTE_THRESHOLD = 8.0
@@ -93,7 +95,7 @@ def is_reshaped_gather(value: Node) -> bool:
 class Plan:
     """Materialised values, and the nest that each belongs to."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, given: Mapping[int, int] = MappingProxyType({})) -> None:
         self.graph = graph
         self.order = everything(graph)
         self.position = {value: position for position, value in enumerate(self.order)}
@@ -107,6 +109,8 @@ class Plan:
         """The values that are not computed again for their own nest where it reads them at another index."""
         self.cuts: set[Value] = set()
         """The values at which long nests end: nests that read them are separate."""
+        self.alone: set[Value] = set()
+        """The values that get nests of their own."""
         self.cost: dict[Value, float] = {}
         self._weigh()
         self._cut()
@@ -119,6 +123,12 @@ class Plan:
                 break
             for value in shared:
                 self.reasons[value] = "needed by several loop nests, and expensive to compute twice"
+            self._group()
+        parts = self._parts_read_late({graph.inputs[number] for number in given})
+        for value in parts:
+            self._materialise(value, "a part of an array that is updated before it is needed")
+        if parts:
+            self.alone.update(parts)
             self._group()
 
     def is_materialised(self, value: Value) -> bool:
@@ -243,7 +253,7 @@ class Plan:
         numbers: dict[Domain, list[int]],
         before: list[int],
     ) -> int:
-        domain = None if self._is_memory_of_call(value) else domain_of(value)
+        domain = None if value in self.alone or self._is_memory_of_call(value) else domain_of(value)
         required_closure = 0
         for number in required:
             required_closure |= before[number] | (1 << number)
@@ -292,6 +302,22 @@ class Plan:
         for other, mask in enumerate(before):
             if mask >> number & 1:
                 before[other] |= before[number]
+
+    def _parts_read_late(self, donated: Collection[Value]) -> list[Value]:
+        """The parts of arrays that nests read after the update of the array. In memory and nests of their own, they can
+        be read before it. Parts as large as the array would be a copy, too."""
+        found: dict[Value, None] = {}
+        for update in self.order:
+            base = updated_array(update)
+            if base is None or not (self.is_materialised(base) or base in donated):
+                continue
+            parts = [each for each in self.consumers[base] if is_part(each, base)]
+            if parts:
+                number = self.nest_of[update]
+                late = [nest for nest, before in zip(self.nests, self.before, strict=True) if before >> number & 1]
+                computed = [self.computed_at_use_by(nest) for nest in late]
+                found |= dict.fromkeys(part for part in parts if any(part in each for each in computed))
+        return list(found)
 
     def computed_at_use_by(self, live_outs: Iterable[Value]) -> set[Value]:
         """Every value without memory that a nest with these live-outs computes."""

@@ -29,6 +29,7 @@ from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, toposort
+from numbagraph.loops.anti_dependences import before_updates
 from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, RegionOptions, ReverseLoop, buffers_of
@@ -78,7 +79,7 @@ def build_program(
     Arguments in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, except in
     the version with checks. A region is split where lengths follow from values that it computes itself."""
     graph = with_distinct_outputs(graph)
-    plan = Plan(graph)
+    plan = Plan(graph, given)
     as_planned = partial(scheduled, parallel=parallel, given=given, versioned=versioned, is_region=is_region)
     try:
         return as_planned(plan, leaves, ())
@@ -90,7 +91,7 @@ def build_program(
     except LengthNotKnown:
         parted = rest.with_the_rest_apart(graph) if is_region else None
         if parted is not None:
-            return as_planned(Plan(parted), leaves, ())
+            return as_planned(Plan(parted, given), leaves, ())
         array = array_of_computed_length(graph)
         error = LengthNotKnown(refusal(array))
     error.add_note(advice(graph, array))
@@ -131,7 +132,7 @@ def scheduled(
     keys = {value: memory.buffers.get(value) if value.ndim else value for value in plan.order if is_barrier(value)}
     barriers = {value: producer[key] for value, key in keys.items() if key in producer}
     failing = {barriers[value] for value in barriers if isinstance(value, Node) and value.op.kind == "control"}
-    needed = after_checks(needed, checks, set(barriers.values()), failing)
+    needed = before_updates(actions, after_checks(needed, checks, set(barriers.values()), failing), given)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
     steps, donations = without_copies(with_buffered_parts(ordered, given), given)
     overwritten = [result for _, result in donations]

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 
+import numpy as np
+
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, opened
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Constant, Dim, Input, Node, Value, constant, extent_values, toposort
 from numbagraph.ops.control.accumulation import chosen
-from numbagraph.ops.control.operands import stand_ins, with_lengths_known
+from numbagraph.ops.control.operands import stand_ins, with_lengths_known, zeros
 from numbagraph.ops.control.partial_updates import is_in_part
 from numbagraph.ops.control.rows import is_op
 from numbagraph.ops.indexing.slicing import put_slice, take_slice, taken_apart
@@ -68,8 +70,8 @@ class Assignment(Update):
 
 
 class Choice(Update):
-    """Assignments to elements in branches. The first position is the number of the branch; the overwritten elements and
-    the other positions are those of the branch that was taken."""
+    """Assignments to elements and rows in branches. The first position is the number of the branch; the overwritten
+    elements and the other positions are those of the branch that was taken."""
 
     ways: tuple[tuple[Update, ...], ...]
 
@@ -87,11 +89,11 @@ class Choice(Update):
 
 
 def placed(values: Sequence[Value], slots: Sequence[Value]) -> dict[Value, Value]:
-    """Return the slot of each value that is no constant: the first free slot of its dtype."""
+    """Return the slot of each value that is no constant: the first free slot of its kind."""
     free, found = list(slots), dict[Value, Value]()
     for each in values:
         if each not in found and not isinstance(each, Constant):
-            found[each] = next(slot for slot in free if slot.dtype == each.dtype)
+            found[each] = next(slot for slot in free if kind_of(slot) == kind_of(each))
             free.remove(found[each])
     return found
 
@@ -175,11 +177,12 @@ def choice_of(node: Node) -> tuple[Choice | None, Value]:
     points = stand_ins([each.type for each in operands], "point")
     given = with_lengths_known(points, operands)
     result, branches = node.attrs["result"], node.attrs["branches"]
-    found = [updates_from(opened(each, given)[result], is_of_element) for each in branches]
+    found = [updates_from(opened(each, given)[result], is_at_position) for each in branches]
     roots = {root for _, root in found}
     root = roots.pop()
     place = next((number for number, each in enumerate(points) if each is root), None)
-    if roots or place is None or not any(updates for updates, _ in found):
+    axes = {axis for updates, _ in found for axis in axes_of_rows(updates)}
+    if roots or place is None or not any(updates for updates, _ in found) or len(axes) > 1:
         return None, node
     ways = tuple(tuple(updates) for updates, _ in found)
 
@@ -190,10 +193,10 @@ def choice_of(node: Node) -> tuple[Choice | None, Value]:
     return Choice(overwritten, (index, *positions), ways), operands[place]
 
 
-def is_of_element(update: Assignment) -> bool:
-    """Whether an assignment is to one element, at a position that is checked unless it is a constant. (Where all
+def is_at_position(update: Assignment) -> bool:
+    """Whether an assignment is to one element or row, at a position that is checked unless it is a constant. (Where all
     branches are computed for a batch, a branch that was not taken gets positions of another one.)"""
-    if not is_op(update.node, "put_at") or any(each.ndim for each in (*update.overwritten, *update.positions)):
+    if not is_op(update.node, "put_at") or any(each.ndim for each in update.positions):
         return False
     if any(isinstance(each, Dim) for each in toposort(update.positions)):
         return False  # a length may be known nowhere else on the way back
@@ -201,17 +204,34 @@ def is_of_element(update: Assignment) -> bool:
     return all(checked or isinstance(each, Constant) for each, checked in flags)
 
 
+def axes_of_rows(updates: Sequence[Update]) -> set[int]:
+    """Return the first axes of the positions of assignments to rows. Where it is one, rows of one rank are alike."""
+    found: set[int] = set()
+    for each in updates:
+        if isinstance(each, Choice):
+            found |= {axis for way in each.ways for axis in axes_of_rows(way)}
+        elif isinstance(each, Assignment) and each.overwritten[0].ndim:
+            found.add(each.node.attrs["axis"])
+    return found
+
+
+def kind_of(value: Value) -> tuple[np.dtype, int]:
+    """Return what values of one slot have in common."""
+    return value.dtype, value.ndim
+
+
 def in_slots(values: Sequence[Sequence[Value]], node: Node, points: Sequence[Input]) -> tuple[Value, ...]:
     """Return the values of all branches as results of these branches, so that one result stands for one value of
     each."""
     lists = [list(dict.fromkeys(each for each in found if not isinstance(each, Constant))) for found in values]
-    dtypes = dict.fromkeys(each.dtype for found in lists for each in found)
+    like = {kind_of(each): each for found in lists for each in found}
     slots: list[list[Value]] = [[] for _ in lists]
-    for dtype in dtypes:
-        own = [[each for each in found if each.dtype == dtype] for found in lists]
+    for kind, one in like.items():
+        own = [[each for each in found if kind_of(each) == kind] for found in lists]
         most = max(map(len, own))
+        unused = zeros(one) if one.ndim else constant(0, dtype=one.dtype)
         for slot, each in zip(slots, own, strict=True):
-            slot += [*each, *[constant(0, dtype=dtype)] * (most - len(each))]
+            slot += [*each, *[unused] * (most - len(each))]
     index, *operands = node.inputs
     drafts = [Draft(each.name, slot) for each, slot in zip(node.attrs["branches"], slots, strict=True)]
     return tuple(chosen(index, points, drafts, operands))

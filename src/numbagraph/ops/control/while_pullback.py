@@ -254,6 +254,8 @@ def vjp(
         moved = cotangents(outputs, tangents, seeds)
     transposed = [known_or_zero(each, point) for each, point in zip(moved, tangents, strict=True)]
     pushed, guards = independent(transposed, guards, outputs, seeds)
+    with region_guards() as more:
+        pushed = with_elements_added(pushed)
     forward = Forward(
         [
             *(Carry(*each) for each in zip(steps, carry, after, strict=True)),
@@ -263,7 +265,7 @@ def vjp(
             ),
         ],
         opened(pullback.condition, own)[0],
-        (opened_guards(pullback.condition, own), [*opened_guards(pullback.body, own), *guards]),
+        (opened_guards(pullback.condition, own), [*opened_guards(pullback.body, own), *guards, *more]),
         f"{pullback.body.name}_pushforward",
     )
     found = gone_forward(forward, [each for each, flag in zip(tangents, by_carried, strict=True) if flag], shared)
