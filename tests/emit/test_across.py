@@ -10,7 +10,7 @@ from numbagraph.ir.structs import replace
 
 rng = np.random.default_rng(5)
 
-ROWS = (1, 3, 63, 64, 65, 130, 500)
+ROWS = (1, 3, 15, 16, 17, 31, 32, 33, 64, 65, 500)
 COLUMNS = (1, 2, 7, 31, 33, 255, 257)
 DTYPES = ("f8", "f4", "i4", "i8", "u1", "c16")
 

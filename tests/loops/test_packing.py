@@ -27,7 +27,7 @@ FUNCTIONS = {
 LENGTHS = [
     (times, rows, columns)
     for times in (0, 1, 2, 9, 70)
-    for rows in (0, 1, 63, 64, 65, 130)
+    for rows in (0, 1, 15, 16, 17, 32, 33, 63, 64, 130)
     for columns in (0, 1, 3, 8, 33, 256, 257)
 ]
 

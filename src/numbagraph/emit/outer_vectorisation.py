@@ -16,13 +16,10 @@ from llvmlite import ir
 
 from numbagraph.emit.tiles import Nest
 from numbagraph.intrinsics.emitters.emitter import I64, Emitter, Inlining, loop_hints
-from numbagraph.intrinsics.emitters.lanes import lanes_of
 from numbagraph.intrinsics.emitters.target import current_target
 from numbagraph.loops.ir import Reduction
 from numbagraph.loops.masked_tails import WITH_MASKS
-
-VECTORS = 8
-"""The number of vectors of accumulators, which hide the latency of the operation that accumulates."""
+from numbagraph.loops.outer_vectorisation import VECTORS, rows_of_strip
 
 ROWS = 4
 """The number of rows that are reduced side by side, to hide that latency as well."""
@@ -49,7 +46,7 @@ class Strips:
 
     def count(self) -> int:
         """The rows of a strip."""
-        return VECTORS * min(lanes_of(each.value.dtype) for each in self.outputs)
+        return rows_of_strip(self.nest.kernel)
 
     def emit(self, begin: ir.Value, end: ir.Value) -> ir.Value:
         """Emit the strips, and return the first row that is left. The last strip ends with the last row: some rows
@@ -115,7 +112,9 @@ class Strips:
     @contextmanager
     def lanes(self, first: ir.Value) -> Iterator[None]:
         """Emit a loop over the rows of a strip, which LLVM vectorises, around the code that is emitted inside."""
-        with self.loop("lane", ZERO, ir.Constant(I64, self.rows)) as lane:
+        # one iteration of vectors is left of it; unrolled before there are vectors, it would stay scalar
+        hints = {"unroll_disable": 1, "vectorize_width": self.rows // VECTORS, "interleave_count": VECTORS}
+        with self.loop("lane", ZERO, ir.Constant(I64, self.rows), hints=hints) as lane:
             self.choose(first, lane)
             yield
 

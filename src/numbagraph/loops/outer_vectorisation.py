@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from numbagraph.intrinsics.emitters.ir import Apply, CheckedIndex, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.emitters.lanes import lanes_of
 from numbagraph.loops.ir import Kernel, Reduction
 
 ADDING = ("add", "subtract")
+
+VECTORS = 4
+"""The number of vectors of accumulators of a strip, which hide the latency of the operation that accumulates."""
+
+
+def rows_of_strip(kernel: Kernel) -> int:
+    """The rows that are reduced side by side: vectors of the widest numbers that the nest reads or adds up."""
+    read = [each for each in kernel.scalars() if isinstance(each, Load)]
+    return VECTORS * min(lanes_of(each.dtype) for each in (*read, *(output.value for output in kernel.outputs)))
 
 
 def runs_across(kernel: Kernel) -> bool:

@@ -30,10 +30,10 @@ from numbagraph.ir.values import ArrayType
 from numbagraph.loops.buffered import extent_of
 from numbagraph.loops.ir import Kernel, Output, Packed, Reduction, Step, Store
 from numbagraph.loops.nests import element_count
-from numbagraph.loops.outer_vectorisation import is_unchecked, moves_along, reduces_rows
+from numbagraph.loops.outer_vectorisation import is_unchecked, moves_along, reduces_rows, rows_of_strip
 
-FEWEST_ROWS = 64
-"""The least number of rows: the largest number that a strip of vectors (`numbagraph.emit.outer_vectorisation`) has."""
+FEWEST_ROWS = 16
+"""The least number of rows that are worth a copy, if a strip of vectors (`rows_of_strip`) has no more."""
 
 LONGEST_ROW = 256
 """The number of elements of a row up to which vectors run across the rows."""
@@ -93,7 +93,9 @@ def packing_of(kernel: Kernel, parallel: bool) -> Packing | None:
     if any(extent_of(each.extent) is None for loops in dims for each in loops):
         return None
     longest = LONGEST_ROW if of_rows else LONGEST_BETWEEN
-    times = is_worth_it(rows.extent, columns.extent, longest, element_count(each.extent for each in again))
+    fewest = max(FEWEST_ROWS, rows_of_strip(kernel)) if of_rows else FEWEST_ROWS
+    readings = element_count(each.extent for each in again)
+    times = is_worth_it(rows.extent, fewest, columns.extent, longest, readings)
     once = LoopIndex("once", times)
     loads = {load: Load(buffer_for(load.buffer, own, times), own) for load, own in zip(apart, dims, strict=True)}
     before = [
@@ -182,11 +184,11 @@ def substituted(root: Scalar, known: Mapping[Any, Scalar]) -> Scalar:
     return found[root]
 
 
-def is_worth_it(rows: Scalar, columns: Scalar, longest: int, times: Scalar) -> Scalar:
+def is_worth_it(rows: Scalar, fewest: int, columns: Scalar, longest: int, times: Scalar) -> Scalar:
     """The number of times that operands are packed: 1 or 0, as run-time lengths decide."""
     most = multiply(times, literal(COLUMNS_A_TIME))
     conditions = (
-        (rows, literal(FEWEST_ROWS)), (literal(longest), columns), (times, literal(FEWEST_TIMES)), (most, columns)
+        (rows, literal(fewest)), (literal(longest), columns), (times, literal(FEWEST_TIMES)), (most, columns)
     )  # fmt: skip
     found: Scalar = literal(1)
     for length, least in conditions:
