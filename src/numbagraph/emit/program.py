@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -113,7 +113,8 @@ class ProgramEmitter:
                 names = [f"{self.line.function.name}.{number}.branch{k}" for k in range(len(step.regions))]
                 moved = {number for number, _ in step.in_place}
                 given = [None if number in moved else each for number, each in enumerate(step.operands)]
-                control_code.run_branch(self.line, step, self.regions(given, step.regions, names))
+                arrays = [number for number, each in enumerate(step.operands) if self.is_carried(each)]
+                control_code.run_branch(self.line, step, self.regions(given, step.regions, names, arrays))
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
@@ -121,7 +122,8 @@ class ProgramEmitter:
         counted = [None if each.stride is None else each.initial for each in loop.carried]  # no step waits for these
         given = [*counted, *loop.sequences, *loop.captures]
         condition = [loop.condition] if loop.condition is not None else []
-        regions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
+        arrays = arrays_of(loop)
+        regions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"], arrays)
         functions = [control_code.inline_first(each) for each in regions]
         if loop.safe is None or loop.with_checks is None:
             control_code.run_loop(self.line, loop, *functions)
@@ -137,7 +139,7 @@ class ProgramEmitter:
         """Run a loop with its checks."""
 
         def functions(module: ir.Module, region: Region) -> control_code.RegionFunctions:
-            return self.region(given, region, name, module)
+            return self.region(given, region, name, module, arrays_of(loop))
 
         with checked_code.on_copies(self.line, loop if loop.uninterruptible else None) as moved:
             checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop", moved)
@@ -169,15 +171,25 @@ class ProgramEmitter:
                 each.attributes.add("optnone")
 
     def regions(
-        self, given: Sequence[Operand | None], regions: Sequence[Region], names: Sequence[str]
+        self,
+        given: Sequence[Operand | None],
+        regions: Sequence[Region],
+        names: Sequence[str],
+        arrays: Collection[int] = (),
     ) -> list[control_code.RegionFunctions]:
-        return [self.region(given, *each) for each in zip(regions, names, strict=False)]
+        return [self.region(given, *each, arrays=arrays) for each in zip(regions, names, strict=False)]
 
     def region(
-        self, given: Sequence[Operand | None], region: Region, name: str, module: ir.Module | None = None
+        self,
+        given: Sequence[Operand | None],
+        region: Region,
+        name: str,
+        module: ir.Module | None = None,
+        arrays: Collection[int] = (),
     ) -> control_code.RegionFunctions:
         """The functions of a region, whose operands are ``given``. None stands for those that lie elsewhere in each
-        step, and for numbers that follow from those of the step before."""
+        step, and for numbers that follow from those of the step before. ``arrays``: the operands that are arrays which
+        a loop carries."""
         module = module or self.module
         buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
         lasting = frozenset(number for number, each in buffers.items() if each.leaf in self.line.lasting)
@@ -186,7 +198,7 @@ class ProgramEmitter:
         run = ir.Function(module, run_type, f"{name}.program")
         carried = [leaf for leaf, each in zip(leaves, given, strict=True) if not leaf.ndim and self.is_chained(each)]
         line = StraightLine(run, region.signature, leaves, carried)
-        line.lasting, line.work_left = lasting, run.args[4]
+        line.lasting, line.work_left, line.placement.carried_arrays = lasting, run.args[4], arrays
         inner = self.inside(line, region, run.args[3])
         run.linkage = "internal"
         inner.emit()
@@ -196,6 +208,9 @@ class ProgramEmitter:
     def is_chained(self, given: Operand | None) -> bool:
         """Whether a region's operand is a number that a loop carries, or that follows from one."""
         return given is None or (isinstance(given, Scalar) and self.line.placement.is_chained(given))
+
+    def is_carried(self, operand: Operand) -> bool:
+        return isinstance(operand, Buffer) and self.line.placement.is_carried(operand)
 
     def memory_of(self, region: Region, name: str, module: ir.Module) -> ir.Function:
         """The function that says how much memory the temporaries of a region need."""
@@ -408,6 +423,11 @@ class ProgramEmitter:
             self.line.leave_if(self.code.builder.icmp_signed("!=", failed, ir.Constant(I32, 0)), failed)
         else:
             self.line.leave_if(failed, ir.Constant(I32, NO_SOLUTION))
+
+
+def arrays_of(loop: Loop) -> list[int]:
+    """The numbers of the operands that are arrays which a loop carries."""
+    return [number for number, each in enumerate(loop.carried) if isinstance(each.initial, Buffer)]
 
 
 def emit_program(

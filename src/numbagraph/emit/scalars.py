@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from llvmlite import ir
@@ -78,13 +78,15 @@ class FixedPlacement:
 
 
 class ChainedPlacement(FixedPlacement):
-    """The placement in a step of a loop. Scalars that follow from the carried numbers are emitted as a chain, since the
-    next step waits for them."""
+    """The placement in a step of a loop. Scalars that follow from the carried numbers, and from elements of carried
+    arrays, are emitted as a chain, since the next step waits for them."""
 
     def __init__(self, code: Emitter, carried: Iterable[Value]) -> None:
         super().__init__(code)
         self.chained_code = Emitter(code.builder, chained=True)
         self.carried = {*carried}
+        self.carried_arrays: Collection[int] = ()
+        """The numbers of the arguments that are carried arrays."""
         self._known: dict[Scalar, bool] = {}
 
     def emitter(self, scalar: Scalar) -> Emitter:
@@ -92,9 +94,13 @@ class ChainedPlacement(FixedPlacement):
 
     def is_chained(self, scalar: Scalar) -> bool:
         if scalar not in self._known:
-            follows = any(map(self.is_chained, scalar.operands))
-            self._known[scalar] = follows or (isinstance(scalar, Register) and scalar.value in self.carried)
+            own = self.is_carried(scalar.buffer) if isinstance(scalar, Load) else False
+            own = own or (isinstance(scalar, Register) and scalar.value in self.carried)
+            self._known[scalar] = own or any(map(self.is_chained, scalar.operands))
         return self._known[scalar]
+
+    def is_carried(self, buffer: Buffer) -> bool:
+        return buffer.leaf in self.carried_arrays
 
 
 def is_stretch(scalar: Scalar) -> bool:
