@@ -26,7 +26,6 @@ from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.later import Later
-from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, toposort
 from numbagraph.loops.anti_dependences import before_updates
@@ -34,6 +33,7 @@ from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, RegionOptions, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
+from numbagraph.loops.distinct_arrays import with_distinct_outputs, with_distinct_starts
 from numbagraph.loops.early_checks import with_early_checks
 from numbagraph.loops.early_exits import mark_uninterruptible
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
@@ -78,7 +78,7 @@ def build_program(
     """The program of an optimised graph, for arguments of the layouts ``leaves``; with ``parallel``, for threads.
     Arguments in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, except in
     the version with checks. A region is split where lengths follow from values that it computes itself."""
-    graph = with_distinct_outputs(graph)
+    graph = with_distinct_starts(with_distinct_outputs(graph))
     plan = Plan(graph, given)
     as_planned = partial(scheduled, parallel=parallel, given=given, versioned=versioned, is_region=is_region)
     try:
@@ -162,17 +162,6 @@ def scheduled(
     nodes = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]
     program.notes = [f"{value.op.name} has memory: {reason}" for value, reason in nodes]
     return program
-
-
-def with_distinct_outputs(graph: Graph) -> Graph:
-    """The graph with a copy of each array that is returned a second time: every result has memory of its own."""
-    outputs: list[Value] = []
-    seen: set[Value] = set()
-    for number, value in enumerate(graph.outputs):
-        repeated = value.ndim and value in seen
-        outputs.append(registry["alias"].bind(value, number=number) if repeated else value)
-        seen.add(value)
-    return graph.with_outputs(outputs)
 
 
 def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
