@@ -382,6 +382,8 @@ class Assemble(Lowering):
     begin: Callable[[Index], Scalar] | None = None
     """``begin(index)``: for a piece that is a part of each row, the start of that part along the last dimension, from
     the index of the row. No two elements go to one place then."""
+    reducer: Reducer | None = None
+    """What joins the elements of later pieces to those that lie there; None: they overwrite them."""
 
 
 class Opaque(Lowering):

@@ -341,7 +341,11 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
         if not loops:
             checks, place = checked_before(place)
             steps += checks
-        store = Store(memory.buffers[live_out], place, builder.element(source, index), live_out.source)
+        element, target_buffer = builder.element(source, index), memory.buffers[live_out]
+        if lower.reducer is not None and steps:
+            steps.append(Kernel(name, loops, [Scatter(lower.reducer, element, target_buffer, place, live_out.source)]))
+            continue
+        store = Store(target_buffer, place, element, live_out.source)
         store.apart = lower.begin is not None
         last = steps[-1] if steps else None
         if isinstance(last, Kernel) and loops and last.loops is loops and stands_beside(store, last):

@@ -26,6 +26,7 @@ NAMES = {
     "indexing.compaction": "true_positions true_elements",
     "indexing.data_dependent_lengths": "nonzero flatnonzero argwhere compress extract unique",
     "indexing.gathering_rows": "take_along_axis",
+    "indexing.increments": "add_at",
     "indexing.masked_writes": "put_repeated sum_repeated",
     "indexing.positions": (
         "unravel_index ravel_multi_index diag_indices_from diag_indices tril_indices triu_indices tril_indices_from "

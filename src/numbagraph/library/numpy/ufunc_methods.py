@@ -219,7 +219,11 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
         return replaced(so_far, place, ufunc(element(so_far, place), *operands)), None
 
     rows = array if rank == 1 else array.reshape((numbers.size, *row))
-    found, _ = scan(step, rows, [places.reshape(-1), *values], keep="last")
+    if values and is_sum(ufunc, array, values[0]):
+        added = as_array(values[0] if ufunc is np.add else -values[0])
+        found = added_at(rows, places.reshape(-1), added.astype(array.dtype))
+    else:
+        found, _ = scan(step, rows, [places.reshape(-1), *values], keep="last")
     array[...] = found if rank == 1 else found.reshape(array.shape)
 
 
@@ -258,9 +262,21 @@ def replaced(array: Tracer, place: Tracer, number: Any) -> Tracer:
     return Tracer(registry["put_at"].bind(array.value, update.value, place.value, axis=-array.ndim, checked=(False,)))
 
 
+def added_at(rows: Tracer, places: Tracer, values: Tracer) -> Tracer:
+    """Add rows, one after the other, at places that are known to lie in an array."""
+    op = registry["add_at"]
+    return Tracer(op.bind(rows.value, values.value, places.value, axis=-rows.ndim, checked=(False,)))
+
+
 def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
-    """Whether numbers are added to an array of zeros, without a conversion: then a scatter rounds as the ufunc does."""
-    return is_zeros(array.value) and array.dtype.kind in "iufc" and np.can_cast(operand.dtype, array.dtype, "safe")
+    return is_zeros(array.value) and is_sum(np.add, array, operand)
+
+
+def is_sum(ufunc: np.ufunc, array: Tracer, operand: Any) -> bool:
+    """Whether numbers are added to an array, or subtracted, without a conversion: then a scatter rounds as the ufunc
+    does."""
+    sums = array.dtype.kind in "iufc" and ufunc in (np.add, np.subtract)
+    return sums and np.can_cast(operand.dtype, array.dtype, "safe")
 
 
 BLOCK = 64

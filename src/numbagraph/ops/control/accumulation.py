@@ -162,6 +162,9 @@ def is_added_to(value: Value, point: Value) -> bool:
         assert isinstance(before, Node)
         is_same = before.inputs == (base, *positions) and before.attrs["axis"] == value.attrs["axis"]
         return is_same and independent([content, *positions], point) and is_added_to(base, point)
+    if is_op(value, "add_at"):
+        base, *rest = value.inputs
+        return independent(rest, point) and is_added_to(base, point)
     if is_op(value, "set_slice"):
         return is_slice_added_to(value, point)
     if is_op(value, "add"):

@@ -63,7 +63,7 @@ def updated(value: Value) -> tuple[Value, int]:
 def one_update(node: Node) -> tuple[Value, int] | None:
     """Return the array that an assignment, a loop or a branch updates, and the number of dimensions along which they
     differ at most; None if the node is no update."""
-    if is_op(node, "put_at"):
+    if is_op(node, "put_at") or is_op(node, "add_at"):
         return node.inputs[0], node.ndim - len(node.inputs[2:])
     if is_op(node, "set_slice"):
         return node.inputs[0], node.ndim

@@ -62,8 +62,8 @@ class Assignment(Update):
     node: Node
 
     def put_back(self, array: Value, before: Sequence[Value], positions: Sequence[Value]) -> Value:
-        if is_op(self.node, "put_at"):
-            return self.node.op.bind(array, *before, *positions, **self.node.attrs)
+        if not is_op(self.node, "set_slice"):
+            return registry["put_at"].bind(array, *before, *positions, **self.node.attrs)
         for (_, cuts), each in zip(taken_apart(self.node)[1], before, strict=True):
             array = put_slice(array, each, cuts)
         return array
@@ -159,7 +159,7 @@ def updates_from(value: Value, accepts: Callable[[Assignment], bool]) -> tuple[l
 
 def assignment_of(node: Node) -> tuple[Assignment | None, Value]:
     """Return the assignment that a node is, or None, and the array that is assigned to."""
-    if is_op(node, "put_at"):
+    if is_op(node, "put_at") or is_op(node, "add_at"):
         base, _, *positions = node.inputs
         checked, axis = node.attrs["checked"], node.attrs["axis"]
         before = registry["gather"].bind(base, *positions, axis=axis, checked=checked)
