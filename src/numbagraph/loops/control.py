@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from numbagraph.blockwise.lowering import extent_scalar
+from numbagraph.blockwise.lowering import Reduce, extent_scalar
 from numbagraph.intrinsics.emitters.ir import Buffer, Load, Register, Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
@@ -29,9 +29,10 @@ from numbagraph.loops.control_steps import (
 from numbagraph.loops.early_exits import is_bounded_by_length
 from numbagraph.loops.fusion import is_computed_at_use
 from numbagraph.loops.ir import Compute, Program, Step
-from numbagraph.loops.nests import ElementBuilder
+from numbagraph.loops.nests import ElementBuilder, build_nest
 from numbagraph.loops.tiling import tiled
 from numbagraph.loops.versions import leaves_of, versions, without_checks_of_while
+from numbagraph.ops.control.operands import may_fail
 from numbagraph.ops.control.recorded_while import recorded
 from numbagraph.rewrite.pipeline import optimise
 
@@ -155,9 +156,13 @@ class ControlBuilder:
             return found.body, None
         condition = condition_of(found, leaves_of(self.node))
         added = self.added([condition])
-        if any(map(needs_memory, added)):
+        if not all(map(is_condition, added)):
             return body, None
-        self.compute(added)
+        for each in added:
+            if is_reduced(each):
+                self.before.append(build_nest(each.op.name, [each], self._numbers.memory))
+            elif not each.ndim:
+                self.compute([each])
         return found.body, self._numbers.rank0(condition)
 
     def added(self, values: Iterable[Value]) -> list[Node]:
@@ -413,6 +418,11 @@ def needed_carries(body: Graph, carries: int, wanted: Iterable[int]) -> set[int]
         needed = more
 
 
-def needs_memory(value: Value) -> bool:
-    """Whether no scalar of the program can be a value."""
-    return bool(value.ndim) or not is_computed_at_use(value)
+def is_condition(node: Node) -> bool:
+    """Whether a node may be computed for the condition of a loop: a number, or an array that needs no memory and no
+    check of its own."""
+    return is_reduced(node) or (is_computed_at_use(node) and not (node.ndim and may_fail(node)))
+
+
+def is_reduced(node: Node) -> bool:
+    return not node.ndim and isinstance(node.op.lower, Reduce)

@@ -120,6 +120,9 @@ def implications(condition: Value, *, negated: bool = False, given: bool = False
         yield Implication((), polynomial(condition) - 1, as_polynomial(1))
         return
     name, parts = condition.op.name, condition.inputs
+    if name == "all" and not (negated or given or condition.ndim):  # of the elements of an array
+        yield Implication((), polynomial(condition) - 1, as_polynomial(1))
+        return
     if name in TOGETHER[negated] and parts[0].dtype != INT64:
         for each in parts:
             yield from implications(each, negated=negated != (name in ("logical_not", "invert")), given=given)
@@ -135,7 +138,7 @@ def without_captured_conditions(needed: Iterable[Implication]) -> Iterator[Impli
     """The implications, in which each captured condition is replaced by the inequalities that it requires."""
     for each in needed:
         value = truth(each.goal)
-        if isinstance(value, Node):
+        if isinstance(value, Node) and value.op.name != "all":
             for part in implications(value):
                 yield Implication((*each.premises, *part.premises), part.goal, bounded(each.magnitude + part.magnitude))
         else:

@@ -43,6 +43,7 @@ from numbagraph.loops.lengths import advice, array_of_computed_length, refusal
 from numbagraph.loops.needed_columns import with_needed_columns
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, flattened_operand, loops_of
 from numbagraph.loops.order import needs_fill
+from numbagraph.loops.own_positions import with_own_positions
 from numbagraph.loops.packing import with_packed_operands
 from numbagraph.loops.parallel import split_nests
 
@@ -79,6 +80,7 @@ def build_program(
     Arguments in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, except in
     the version with checks. A region is split where lengths follow from values that it computes itself."""
     graph = with_distinct_starts(with_distinct_outputs(graph))
+    graph = graph if is_region else with_own_positions(graph)
     plan = Plan(graph, given)
     as_planned = partial(scheduled, parallel=parallel, given=given, versioned=versioned, is_region=is_region)
     try:

@@ -17,7 +17,7 @@ from numbagraph.ir.graph import Graph, guard_values, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Constant, Dim, Node, Value, at_source, extent_values, toposort
+from numbagraph.ir.values import Constant, Dim, Extent, Node, Value, at_source, extent_values, toposort
 from numbagraph.loops.elimination import SHORT, Place, Steps, Taken, WhileSteps, trips_of
 from numbagraph.loops.implications import (
     Implication,
@@ -25,6 +25,7 @@ from numbagraph.loops.implications import (
     bounded,
     without_implied,
 )
+from numbagraph.loops.own_positions import is_own
 from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 MOST = 256
@@ -189,7 +190,11 @@ class Unchecked:
         places = [number for number, flag in enumerate(flags) if flag]
         for place, (number, extent) in zip(places, node.op.bounds(node), strict=True):
             position = node.inputs[number]
-            if position.ndim or position.dtype != INT64:
+            if position.ndim:
+                if self.are_inside(position, extent):
+                    flags[place], inputs[number] = False, counted_from_left(inputs[number], extent)
+                continue
+            if position.dtype != INT64:
                 continue
             here, length = polynomial(position), polynomial(shapes.as_value(extent))
             inside = (Implication((), each) for each in (here + length, length - here - 1))
@@ -197,16 +202,37 @@ class Unchecked:
                 continue
             flags[place] = False
             if not self.is_positive(here):
-                wrapped = registry["add"](inputs[number], shapes.as_value(extent))
-                inputs[number] = registry["where"](registry["less"](inputs[number], 0), wrapped, inputs[number])
+                inputs[number] = counted_from_left(inputs[number], extent)
         if flags == list(before):
             return None
         return {**node.attrs, "checked": tuple(flags) if isinstance(checked, tuple) else flags[0]}
+
+    def are_inside(self, positions: Value, extent: Extent) -> bool:
+        """Whether it can be checked before the loop that positions, the same in all steps, lie inside. They must be in
+        memory that no other thread changes meanwhile."""
+        origin = self.origin(positions)
+        if origin is None or not is_own(origin):
+            return False
+        length = shapes.as_value(extent)
+        some = [registry["greater_equal"](positions, registry["negative"](length)), registry["less"](positions, length)]
+        return self.is_needed(self.steps.condition(registry["all"](registry["logical_and"](*some))))
+
+    def origin(self, value: Value) -> Value | None:
+        """What a value is in all steps, in terms of the graph around the outermost loop; None if it changes."""
+        outer = self.steps.same_value(value)
+        return outer if outer is None or self.around is None else self.around.origin(outer)
 
     def is_positive(self, position: Polynomial) -> bool:
         """Whether a position is counted from the left in all steps, as far as can be seen; that is then required."""
         needed = list(self.steps.before([Implication((), position)]))
         return all(count >= 0 for each in needed for count in each.goal.terms.values()) and self.is_needed(needed)
+
+
+def counted_from_left(position: Value, extent: Extent) -> Value:
+    if position.dtype.kind == "u":
+        return position
+    wrapped = registry["add"](position, shapes.as_value(extent))
+    return registry["where"](registry["less"](position, 0), wrapped, position)
 
 
 class Inside(Unchecked):
