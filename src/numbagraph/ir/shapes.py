@@ -170,6 +170,10 @@ EXACT: dict[str, Callable[[int, int], int]] = {
 """Operations on known lengths, with exact integers: the product of two lengths may be too large for a length."""
 
 
+LARGEST_SHIFT = 2**62
+"""The largest number that several numbers become one of: what is added or subtracted has to fit into int64."""
+
+
 def _arithmetic(name: str, left: Extent, right: Extent) -> Extent:
     left, right = resolve(left), resolve(right)
     if isinstance(left, int) and isinstance(right, int):
@@ -181,13 +185,30 @@ def add(left: Extent, right: Extent) -> Extent:
     left, right = resolve(left), resolve(right)
     if isinstance(left, int):  # a number comes last, so that one sum has one form
         left, right = right, left
-    return left if right == 0 else _arithmetic("add", left, right)
+    return _shifted(left, right) if isinstance(right, int) else _arithmetic("add", left, right)
 
 
 def subtract(left: Extent, right: Extent) -> Extent:
     if same(left, right):
         return 0
-    return resolve(left) if resolve(right) == 0 else _arithmetic("subtract", left, right)
+    right = resolve(right)
+    return _shifted(resolve(left), -right) if isinstance(right, int) else _arithmetic("subtract", left, right)
+
+
+def _shifted(extent: Extent, number: int) -> Extent:
+    """A length plus a number. Of several numbers one after the other, as in ``(n - 20) + 1``, the sum is added:
+    lengths that are equal for that reason have one form."""
+    if isinstance(extent, int):
+        return extent + number
+    if isinstance(extent, Node) and extent.op.name in ("add", "subtract"):
+        base, before = map(resolve, extent.inputs)
+        if isinstance(before, int):
+            total = number + (before if extent.op.name == "add" else -before)
+            if abs(total) <= LARGEST_SHIFT:
+                extent, number = base, total
+    if number == 0:
+        return extent
+    return _arithmetic("add", extent, number) if number > 0 else _arithmetic("subtract", extent, -number)
 
 
 def multiply(left: Extent, right: Extent) -> Extent:

@@ -21,6 +21,10 @@ from numbagraph.loops.nests import Domain, domain_of
 RECOMPUTE_THRESHOLD = 8.0
 """The cost an element, in additions, above which a value is stored rather than computed again in a second nest."""
 
+REPEATED_THRESHOLD = 4.0
+"""The cost from which an element is stored that a gather of more dimensions reads, each element several times: that of
+a division."""
+
 MOST_IN_A_ROW = 200
 """The number of operations that may follow each other in one loop nest. LLVM's vectoriser takes quadratic time for
 more, beside which memory costs nothing."""
@@ -92,6 +96,16 @@ def is_reshaped_gather(value: Node) -> bool:
     return is_view and isinstance(source, Node) and isinstance(source.op.lower, lowering.Gather)
 
 
+def is_of_rows(operand: Value, consumer: Node) -> bool:
+    """Whether an operand is the same along the inner loops of what is computed from it, so that it is computed once
+    for each of their rows, which costs an element next to nothing."""
+    if not isinstance(consumer.op.lower, lowering.Map) or not operand.ndim:
+        return False
+    own = [axis for axis, extent in enumerate(operand.shape) if shapes.resolve(extent) != 1]
+    inner = consumer.shape[consumer.ndim - operand.ndim + own[-1] + 1 :] if own else consumer.shape
+    return any(shapes.resolve(extent) != 1 for extent in inner)
+
+
 class Plan:
     """Materialised values, and the nest that each belongs to."""
 
@@ -138,7 +152,7 @@ class Plan:
         """The cost of one element of each value, were everything below it that has no memory computed anew."""
         for value in self.order:
             if isinstance(value, Node) and value.ndim and not is_barrier(value):
-                below = sum(self.cost.get(source, 0.0) for source in set(value.inputs))
+                below = sum(self.cost.get(each, 0.0) for each in set(value.inputs) if not is_of_rows(each, value))
                 self.cost[value] = value.op.cost + below
                 if self.cost[value] >= RECOMPUTE_THRESHOLD and self._read_apart(value):
                     self._materialise(value, "expensive, and read at several indices for one element", firm=True)
@@ -180,7 +194,8 @@ class Plan:
                         self._materialise(source, f"an operand of {value.op.name}, which works on whole arrays")
             if isinstance(lower, lowering.Gather):
                 source = value.inputs[0]
-                if self.cost.get(source, 0.0) >= RECOMPUTE_THRESHOLD:
+                is_repeated = value.ndim > source.ndim
+                if self.cost.get(source, 0.0) >= (REPEATED_THRESHOLD if is_repeated else RECOMPUTE_THRESHOLD):
                     self._materialise(source, "gathered from, and expensive to compute for each position", firm=True)
             for source in value.inputs:
                 if self._lacks_dimensions(source, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from numbagraph.intrinsics.emitters.ir import Apply, LeafStride, Literal, Load, LoopIndex
+from numbagraph.intrinsics.emitters.ir import Apply, LeafStride, Literal, Load, LoopIndex, Register, Scalar
 from numbagraph.loops.ir import Alternative, Kernel, Reduction
 
 CHEAP = 8
@@ -23,7 +23,7 @@ def along_memory(kernel: Kernel) -> Kernel:
     if len(kernel.loops) < 2 or not all(map(is_free, kernel.outputs)):
         return kernel
     along = (load.buffer.along_memory(load.indices) for load in largest(kernel))
-    fastest = Counter(index for index in along if index is not None)
+    fastest = Counter(loop for loop in map(growing_with, along) if loop is not None)
     candidates = [loop for loop in kernel.loops if loop in fastest]
     if candidates and kernel.loops[-1] not in fastest:
         if unrolls(kernel):
@@ -34,6 +34,22 @@ def along_memory(kernel: Kernel) -> Kernel:
         kernel.notes.append(f"{kernel.loops[-1]} runs innermost, since memory is contiguous along it")
     kernel.alternative = alternative(kernel)
     return kernel
+
+
+def growing_with(index: Scalar | None) -> LoopIndex | None:
+    """The one loop with each step of which an index grows by one. Others, and numbers, may be added or subtracted."""
+    rising: list[LoopIndex] = []
+    parts = [(index, True)]
+    while parts:
+        part, is_added = parts.pop()
+        if isinstance(part, Apply) and part.name in ("add", "subtract"):
+            left, right = part.arguments
+            parts += [(left, is_added), (right, is_added is (part.name == "add"))]
+        elif isinstance(part, LoopIndex):
+            rising += [part] if is_added else []
+        elif not isinstance(part, (Literal, Register)):
+            return None
+    return rising[0] if len(rising) == 1 else None
 
 
 def unrolls(kernel: Kernel) -> bool:

@@ -107,6 +107,7 @@ PASSES: tuple[Pass, ...] = (
     RulePass("numbagraph.rewrite.specialise:SPECIALISE"),
     GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), stabilises=True, name="linear sums"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
+    RulePass("numbagraph.rewrite.window_sums:WINDOW_SUMS", ("scatter_add",)),
     GraphPass("numbagraph.rewrite.values_alone:values_alone", ("eig", "eigh", "svd"), name="values alone"),
     GraphPass("numbagraph.rewrite.inverses_alone:inverses_alone", ("solve_factored",), name="inverses alone"),
     GraphPass(
