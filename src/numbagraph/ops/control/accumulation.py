@@ -13,7 +13,7 @@ from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, 
 from numbagraph.ir.values import Input, Node, Value, toposort
 from numbagraph.ops.control.dependence import independent
 from numbagraph.ops.control.operands import region_guards, stand_ins, strong_type, with_lengths_known
-from numbagraph.ops.control.rows import added, added_by_rows, is_op, spots_of
+from numbagraph.ops.control.rows import added, added_by_rows, is_op, spots_of, terms_of
 from numbagraph.ops.creation import is_zeros
 from numbagraph.ops.indexing.slicing import assembled, take_slice, taken_apart
 from numbagraph.transforms.interpret import call_of
@@ -135,7 +135,7 @@ def is_small(value: Value) -> bool:
     """Whether a value is zero but for some elements, or is the sum of a loop or a branch that starts from zeros."""
     if isinstance(value, Node) and value.op.name in CALLS:
         return begins_with_zeros(value)
-    return is_zeros(value) or spots_of(value) is not None
+    return is_zeros(value) or all(spots_of(each) is not None for each in terms_of(value))
 
 
 def step_of(node: Node) -> Graph:
