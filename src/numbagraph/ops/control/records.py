@@ -3,14 +3,17 @@ its carries, or the elements that it has overwritten, from which an array is res
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import reduce
 
+import numpy as np
+
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import substitute
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Input, Node, Value, constant, toposort
 from numbagraph.ops.control.rows import is_op
@@ -85,6 +88,49 @@ def stride_of(step: Step, number: int) -> int | None:
 
 
 def records_of(step: Step) -> Records:
+    """Return the values to be stored for the pullback of a step: as little as it needs (`least_records`), and what
+    products are computed for that it would otherwise compute again."""
+    records = least_records(step)
+    products = costly_values(step, records)
+    return replace(records, stored=(*records.stored, *products)) if products else records
+
+
+def costly_values(step: Step, records: Records) -> list[Value]:
+    """Return the values that a pullback uses and that products are computed for: to multiply by a matrix again takes
+    longer than to read its product. None where they are larger than the carries, which are stored as well, or where
+    products would be computed again even so."""
+    carried = [each for number, each in enumerate(step.points[: step.carries]) if number not in records.restored]
+    room = Counter(map(size_of, (each for each in carried if each.ndim)))
+    order = toposort(step.back)
+    primal, backward = dependent(order, step.points[: step.varying]), dependent(order, step.given)
+    used = frontier(order, step.back, primal - backward, backward)
+    products = {each for each in order if isinstance(each, Node) and each.op.kind == "product"}
+    costly = dependent_but(order, products, records.stored)
+    found = []
+    for value in used:
+        size = size_of(value)
+        if value in costly and room[size]:
+            room[size] -= 1
+            found.append(value)
+    again = dependent_but(order, products, [*records.stored, *found])
+    return [] if any(each in again and each not in found for each in used) else found
+
+
+def size_of(value: Value) -> tuple[np.dtype, shapes.Shape]:
+    """Return what decides how much memory a value takes; lengths that are known to be equal are one."""
+    return value.dtype, tuple(map(shapes.resolve, value.shape))
+
+
+def dependent_but(order: Sequence[Value], roots: Iterable[Value], known: Collection[Value]) -> set[Value]:
+    """Return the values that depend on ``roots`` otherwise than through ``known`` ones."""
+    found = set(roots).difference(known)
+    for value in order:
+        if isinstance(value, Node) and value not in known and not found.isdisjoint(value.inputs):
+            found.add(value)
+    return found
+
+
+def least_records(step: Step) -> Records:
     """Return the values to be stored for the pullback of a step, as far as it needs values that depend on carried
     arrays. An array that can neither be restored nor be replaced by such values is left out: it is stored as a
     whole."""
