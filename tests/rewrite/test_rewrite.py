@@ -283,6 +283,11 @@ def softmax_model(logits, targets):
     return -registry["sum"](registry["where"](targets, log(weights), 0.0))
 
 
+def windows_model(x):
+    rows = registry["sliding_window_view"](x, 3)
+    return registry["sum"](square(registry["sum"](rows, -1)))
+
+
 def with_gradient(function, *positions):
     def both(*values):
         (value,) = prepare([function(*values)])
@@ -315,6 +320,7 @@ MODELS = {
     "lengths": (lengths, MATRIX, VECTOR),
     "normal_vector": (normal_vector_model, VECTOR, np.eye(4) + 1),
     "laguerre": (lambda x: registry["eval_genlaguerre"](2, 0.5, x), VECTOR),
+    "windows": (with_gradient(windows_model, 0), np.ones(9)),
     "bessel": (lambda x: registry["yv"](-3, x), VECTOR),
 }
 
