@@ -17,6 +17,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.sources import Source
 from numbagraph.ir.values import Dim, Input, Node, Value, extent_values
+from numbagraph.tracing.line_numbers import line_numbers
 from numbagraph.tracing.user_code import NUMERICAL, OWN, library_of
 
 
@@ -80,7 +81,7 @@ def user_source() -> Source | None:
         frame = frame.f_back
     if frame is None:
         return None
-    source = Source(frame.f_code.co_filename, frame.f_lineno, [(frame.f_code, frame.f_lasti)])
+    source = Source(frame.f_code.co_filename, line_numbers.of(frame), [(frame.f_code, frame.f_lasti)])
     calls = source.frames.copy()
     frame = frame.f_back
     while frame is not None:
