@@ -6,9 +6,12 @@ and is read there at no other index than the one that is being written.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
+from heapq import heappop, heappush
+
+import numpy as np
 
 from numbagraph.intrinsics.emitters.ir import Buffer, Load, Scalar, walk
 from numbagraph.ir.shapes import resolve
@@ -30,6 +33,10 @@ from numbagraph.loops.ir import (
 from numbagraph.loops.masked_tails import waits_in_place
 from numbagraph.loops.parallel import adds_to_shared
 from numbagraph.loops.tiling import conflict, tiled_steps
+
+
+Likeness = tuple[np.dtype, tuple[Scalar, ...]]
+"""The element type and the extents of a buffer."""
 
 
 class LiveRanges(Struct, frozen=False):
@@ -111,7 +118,12 @@ def read_late(kernel: Kernel) -> Iterator[Scalar]:
 
 def alike(left: Buffer, right: Buffer) -> bool:
     """Whether two buffers have the same element type and, as far as is known, the same extents."""
-    return left.dtype == right.dtype and left.extents == right.extents
+    return likeness(left) == likeness(right)
+
+
+def likeness(buffer: Buffer) -> Likeness:
+    """What two buffers have in common that are alike."""
+    return buffer.dtype, buffer.extents
 
 
 def factors(buffer: Buffer) -> tuple[int, Counter[Value]]:
@@ -137,7 +149,7 @@ def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[l
     ranges = LiveRanges(steps)
     results = [buffer for buffer in ranges.first if buffer.result is not None and buffer not in taken]
     aliases: dict[Buffer, list[Buffer]] = {result: [] for result in results}
-    slots: list[list[Buffer]] = []
+    slots = Slots(ranges)
     for buffer in ranges.first:
         if not buffer.temporary or buffer.shares is not None:
             continue
@@ -145,17 +157,51 @@ def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[l
         if shared is not None:
             buffer.shares = shared
             aliases[shared].append(buffer)
-            continue
-        slot = next(
-            (each for each in slots if ranges.fits(each[-1], buffer) and ranges.over_well_before(each[-1], buffer)),
-            None,
-        )
-        if slot is None:
-            slots.append([buffer])
         else:
-            buffer.shares = slot[0]
-            slot.append(buffer)
-    return slots
+            slots.place(buffer)
+    return slots.slots
+
+
+class Slots:
+    """The slots of the arena, while buffers are placed in the order of their first steps."""
+
+    def __init__(self, ranges: LiveRanges) -> None:
+        self.ranges = ranges
+        self.slots: list[list[Buffer]] = []
+        self._step = 0
+        self._until: dict[int, list[int]] = defaultdict(list)
+        """The numbers of slots by the last step that uses them, from the present step on."""
+        self._free: dict[Likeness, list[int]] = defaultdict(list)
+        """The numbers of slots that no step uses any more, by what fits: heaps."""
+
+    def place(self, buffer: Buffer) -> None:
+        """Put a buffer into the first slot that it may have, or into a new one."""
+        self._go_on(self.ranges.first[buffer])
+        number = self._slot_for(buffer)
+        if number == len(self.slots):
+            self.slots.append([buffer])
+        else:
+            buffer.shares = self.slots[number][0]
+            self.slots[number].append(buffer)
+        self._until[self.ranges.last[buffer]].append(number)
+
+    def _go_on(self, step: int) -> None:
+        """Free what the steps before this one have used last."""
+        for over in range(self._step, step):
+            for number in self._until.pop(over, ()):
+                heappush(self._free[likeness(self.slots[number][-1])], number)
+        self._step = step
+
+    def _slot_for(self, buffer: Buffer) -> int:
+        free, ending, ranges = self._free[likeness(buffer)], self._until[self._step], self.ranges
+        for number in sorted(ending):
+            if free and free[0] < number:
+                break
+            old = self.slots[number][-1]
+            if ranges.fits(old, buffer) and ranges.over_well_before(old, buffer):
+                ending.remove(number)
+                return number
+        return heappop(free) if free else len(self.slots)
 
 
 def _may_stay(alias: Buffer, result: Buffer, others: list[Buffer], ranges: LiveRanges) -> bool:

@@ -106,6 +106,58 @@ def is_of_rows(operand: Value, consumer: Node) -> bool:
     return any(shapes.resolve(extent) != 1 for extent in inner)
 
 
+class Groups:
+    """The nests that values are put into. Sets of values, and of nests, are the bits of integers."""
+
+    def __init__(self) -> None:
+        self.before: list[int] = []
+        """The nests that each nest waits for."""
+        self._values: list[int] = []
+        self._ends: list[int] = []
+        """The values of each nest that only exist once it has run."""
+        self._firm: list[int] = []
+        self._numbers: dict[Domain, list[int]] = defaultdict(list)
+
+    def number_for(self, domain: Domain | None, required: Iterable[int], *, behind: int, apart: int, done: int) -> int:
+        """The nest of a value over the loops of ``domain``; None stands for a nest of its own.
+
+        The value waits for the nests ``required``. It is computed from the values ``behind``, from ``apart`` at another
+        index, and stands after ``done``.
+        """
+        closure = later = 0
+        for each in required:
+            later |= self.before[each]
+            closure |= self.before[each] | (1 << each)
+        numbers = [] if domain is None else self._numbers[domain]
+        for number in reversed(numbers):
+            if not (
+                self._values[number] & done
+                or self._ends[number] & behind
+                or self._firm[number] & apart
+                or later >> number & 1
+            ):
+                self._wait(number, closure & ~(1 << number))
+                return number
+        numbers.append(len(self.before))
+        self.before.append(closure)
+        for each in (self._values, self._ends, self._firm):
+            each.append(0)
+        return len(self.before) - 1
+
+    def add(self, number: int, bit: int, *, is_end: bool, is_firm: bool) -> None:
+        self._values[number] |= bit
+        self._ends[number] |= bit if is_end else 0
+        self._firm[number] |= bit if is_firm else 0
+
+    def _wait(self, number: int, others: int) -> None:
+        """Let a nest, and every nest that waits for it, wait for others, too."""
+        if others & ~self.before[number]:
+            self.before[number] |= others
+            for each, mask in enumerate(self.before):
+                if mask >> number & 1:
+                    self.before[each] |= self.before[number]
+
+
 class Plan:
     """Materialised values, and the nest that each belongs to."""
 
@@ -236,8 +288,7 @@ class Plan:
         nearest: dict[Value, int] = {}
         away: dict[Value, int] = {}
         after: dict[Value, int] = {}
-        numbers: dict[Domain, list[int]] = defaultdict(list)
-        before: list[int] = []
+        groups = Groups()
         for value in self.order:
             mask = near = moved = done = 0
             if isinstance(value, Node):
@@ -250,39 +301,19 @@ class Plan:
                 required = {self.nest_of[live_out] for live_out in members(near, live_outs)}
                 bit[value] = near = 1 << len(live_outs)
                 live_outs.append(value)
-                self.nest_of[value] = self._nest_for(value, mask, moved, done, bit, required, numbers, before)
+                domain = None if value in self.alone or self._is_memory_of_call(value) else domain_of(value)
+                number = groups.number_for(domain, required, behind=mask, apart=moved, done=done)
+                if number == len(self.nests):
+                    self.nests.append([])
+                self.nests[number].append(value)
+                self.nest_of[value] = number
+                is_end = is_barrier(value) or not is_computed_at_use(value) or value in self.cuts
+                groups.add(number, near, is_end=is_end, is_firm=value in self.firm)
                 mask |= bit[value]
             elif not value.ndim:
                 done = mask  # a scalar is computed between two nests: what uses it stands after all that it reads
             needs[value], nearest[value], away[value], after[value] = mask, near, moved, done
-        self.before = before
-
-    def _nest_for(
-        self,
-        value: Value,
-        mask: int,
-        apart: int,
-        done: int,
-        bit: dict[Value, int],
-        required: set[int],
-        numbers: dict[Domain, list[int]],
-        before: list[int],
-    ) -> int:
-        domain = None if value in self.alone or self._is_memory_of_call(value) else domain_of(value)
-        required_closure = 0
-        for number in required:
-            required_closure |= before[number] | (1 << number)
-        if domain is not None:
-            for number in reversed(numbers[domain]):
-                if self._may_join(number, mask, apart, done, bit, required, before):
-                    self.nests[number].append(value)
-                    before[number] |= required_closure & ~(1 << number)
-                    self._propagate(number, before)
-                    return number
-            numbers[domain].append(len(self.nests))
-        self.nests.append([value])
-        before.append(required_closure)
-        return len(self.nests) - 1
+        self.before = groups.before
 
     def _is_memory_of_call(self, value: Value) -> bool:
         """Whether a value is what a call reads or writes, in another shape: in a nest of its own, it takes no time."""
@@ -291,32 +322,6 @@ class Plan:
         source = value.inputs[0]
         called = any(is_routine(each) for each in (source, *self.consumers[value]))
         return called and (isinstance(source, Input) or self.is_materialised(source))
-
-    def _may_join(
-        self,
-        number: int,
-        mask: int,
-        apart: int,
-        done: int,
-        bit: dict[Value, int],
-        required: set[int],
-        before: list[int],
-    ) -> bool:
-        for member in self.nests[number]:
-            if bit[member] & done:
-                return False
-            if bit[member] & mask and (is_barrier(member) or not is_computed_at_use(member) or member in self.cuts):
-                return False
-            if bit[member] & apart and member in self.firm:
-                return False
-        return not any(other != number and before[other] >> number & 1 for other in required)
-
-    @staticmethod
-    def _propagate(number: int, before: list[int]) -> None:
-        """Let every nest that waits for nest ``number`` wait for all nests that this one waits for."""
-        for other, mask in enumerate(before):
-            if mask >> number & 1:
-                before[other] |= before[number]
 
     def _parts_read_late(self, donated: Collection[Value]) -> list[Value]:
         """The parts of arrays that nests read after the update of the array. In memory and nests of their own, they can
