@@ -1,12 +1,12 @@
 """Long straight lines as calls of several functions: LLVM's code generator takes quadratic time for the values of one.
 
 A block of more instructions than `MOST` becomes pieces, each a function of its own. Values that one piece computes and
-another code uses lie in a frame, whose address each piece gets.
+another code uses lie in a frame, whose arrays each piece gets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -16,6 +16,8 @@ MOST = 2000
 PIECE = 1000
 """The number of instructions of a piece."""
 FIRST = ir.Constant(ir.IntType(32), 0)
+Frame = list[ir.Value]
+"""The addresses of the arrays of values."""
 STAYING = (ir.PhiInstr, ir.AllocaInstr)
 """The instructions that belong to the function itself."""
 
@@ -37,8 +39,12 @@ class LongBlock:
         moved = [each for each in body if not isinstance(each, STAYING)]
         self.pieces = [moved[start : start + PIECE] for start in range(0, len(moved), PIECE)]
         self.piece_of: dict[Any, int] = {each: number for number, piece in enumerate(self.pieces) for each in piece}
-        self.slots: dict[ir.Value, int] = {}
-        """The places in the frame of values that other code uses than that which computes them."""
+        self.slots: dict[ir.Value, tuple[int, int]] = {}
+        """The places of values that other code uses than that which computes them: an array, and an index into it."""
+        self.types: dict[ir.Type, int] = {}
+        """The types of the values in the frame, which has an array for each: LLVM's text repeats the type of what an
+        address points to, and that of a structure names all members."""
+        self.lengths: list[int] = []
 
     def divide(self) -> None:
         sizes = (each for each in self.staying if isinstance(each, ir.AllocaInstr))
@@ -53,41 +59,52 @@ class LongBlock:
             for each in piece:
                 for value in operands(each):
                     if is_local(value) and self.piece_of.get(value) != self.piece_of[each]:
-                        self.slots.setdefault(value, len(self.slots))
+                        self.keep(value)
         for value in after:
-            self.slots.setdefault(value, len(self.slots))
-        type_ = ir.LiteralStructType([value.type for value in self.slots])
+            self.keep(value)
         self.block.instructions, self.block.terminator = [], None
         builder = ir.IRBuilder(self.function.entry_basic_block)
         builder.position_at_start(self.function.entry_basic_block)
-        frame = builder.alloca(type_)
+        arrays = [ir.ArrayType(each, self.lengths[number]) for each, number in self.types.items()]
+        frame: Frame = [builder.alloca(each) for each in arrays]
         self.block.instructions += self.staying
         builder.position_at_end(self.block)
         for value in self.slots:
             if value not in self.piece_of:
                 builder.store(value, self.place(builder, frame, value))
         for number, piece in enumerate(self.pieces):
-            builder.call(self.piece(number, piece, type_), [frame])
+            builder.call(self.piece(number, piece, arrays), frame)
         loaded: dict[ir.Value, ir.Value] = {value: builder.load(self.place(builder, frame, value)) for value in after}
         self.block.instructions.append(self.end)
         self.block.terminator = self.end
         for each in outside:
             replace(each, loaded)
 
-    def place(self, builder: ir.IRBuilder, frame: ir.Value, value: ir.Value) -> ir.Value:
-        return builder.gep(frame, [FIRST, ir.Constant(ir.IntType(32), self.slots[value])], inbounds=True)
+    def keep(self, value: ir.Value) -> None:
+        """Give a value a place in the frame."""
+        if value not in self.slots:
+            array = self.types.setdefault(value.type, len(self.lengths))
+            if array == len(self.lengths):
+                self.lengths.append(0)
+            self.slots[value] = array, self.lengths[array]
+            self.lengths[array] += 1
 
-    def piece(self, number: int, instructions: list[ir.Instruction], type_: ir.Type) -> ir.Function:
+    def place(self, builder: ir.IRBuilder, frame: Frame, value: ir.Value) -> ir.Value:
+        array, index = self.slots[value]
+        return builder.gep(frame[array], [FIRST, ir.Constant(ir.IntType(32), index)], inbounds=True)
+
+    def piece(self, number: int, instructions: list[ir.Instruction], arrays: Sequence[ir.Type]) -> ir.Function:
         """The function of a piece, which takes the frame."""
         module = self.function.module
         name = module.get_unique_name(f"{self.function.name}.piece")
-        found = ir.Function(module, ir.FunctionType(ir.VoidType(), [type_.as_pointer()]), name)
+        found = ir.Function(module, ir.FunctionType(ir.VoidType(), [each.as_pointer() for each in arrays]), name)
         found.linkage = "internal"
         for attribute in ("noinline", "nounwind"):
             found.attributes.add(attribute)
         block: Any = found.append_basic_block("entry")
-        builder, frame = ir.IRBuilder(block), found.args[0]
-        frame.name = "frame"
+        builder, frame = ir.IRBuilder(block), list(found.args)
+        for each in frame:
+            each.name = "frame"
         for each in instructions:  # names are those of their old function, and the new ones differ from them
             block.scope.register(each.name, deduplicate=True)
         given: dict[ir.Value, ir.Value] = {}
