@@ -16,7 +16,7 @@ MOST = 2000
 PIECE = 1000
 """The number of instructions of a piece."""
 FIRST = ir.Constant(ir.IntType(32), 0)
-Frame = list[ir.Value]
+Frame = Sequence[ir.Value]
 """The addresses of the arrays of values."""
 STAYING = (ir.PhiInstr, ir.AllocaInstr)
 """The instructions that belong to the function itself."""

@@ -34,7 +34,6 @@ from numbagraph.loops.masked_tails import waits_in_place
 from numbagraph.loops.parallel import adds_to_shared
 from numbagraph.loops.tiling import conflict, tiled_steps
 
-
 Likeness = tuple[np.dtype, tuple[Scalar, ...]]
 """The element type and the extents of a buffer."""
 
