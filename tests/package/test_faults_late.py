@@ -20,7 +20,8 @@ def no_cache(monkeypatch):
 
 
 def test_a_length_without_memory_is_found_by_programs(monkeypatch):
-    monkeypatch.setattr(control, "needs_memory", lambda value: False)
+    monkeypatch.setattr(control, "is_condition", lambda node: True)
+    monkeypatch.setattr(control, "is_reduced", lambda node: False)
     for name, value in {"BACKENDS": ("numba",), "WITH_DERIVATIVES": 0.0, "MOST_TRIALS": 0}.items():
         monkeypatch.setattr(late_loops, name, value)
     ((_, difference),) = run_cases(late_loops.case, 0, [12]).differences  # of those before, none has such a loop
