@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse
 
 from numbagraph import graph_jit
+from numbagraph.runtime import arguments
 
 THREADS = 8
 
@@ -41,6 +43,16 @@ def test_instances_of_a_new_class():
         found = at_once(lambda f, kind=kind: f(kind(1.0, np.arange(3.0))), *functions)
         for each in found:
             np.testing.assert_array_equal(each, [1, 2, 3])
+
+
+def test_a_class_that_is_being_registered_is_waited_for():
+    """optree knows the class of an object before it finds the class's functions."""
+    with ThreadPoolExecutor(1) as pool:
+        with arguments._registering:
+            waiting = pool.submit(arguments.taken_apart, {"a": 1.0})
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.05)
+        assert waiting.result(timeout=60)[0] == [1.0]
 
 
 def summed(n):

@@ -19,7 +19,7 @@ from numbagraph.ir.array_classes import module_of
 from numbagraph.ir.values import Node
 from numbagraph.purity.bytecode import facts_of, locations_of
 from numbagraph.purity.snapshots import Attributes, Cell, Change, Content, Held, Namespace, Origin, tracer_in
-from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.runtime.arguments import NAMESPACE, taken_apart
 from numbagraph.tracing.errors import SideEffectError
 from numbagraph.tracing.tracer import Tracer
 from numbagraph.tracing.user_code import entries_of, installed_folders, is_home
@@ -240,7 +240,7 @@ def containers_in(things: Iterable[Any]) -> Iterator[Any]:
         if optree.tree_is_leaf(each, none_is_leaf=True, namespace=NAMESPACE):
             continue
         yield from (each, entries_of(each))
-        yield from containers_in(optree.tree_flatten_one_level(each, none_is_leaf=True, namespace=NAMESPACE)[0])
+        yield from containers_in(taken_apart(each, none_is_leaf=True)[0])
 
 
 def slots_of(cls: type) -> tuple[str, ...]:

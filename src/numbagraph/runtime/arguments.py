@@ -118,6 +118,13 @@ def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
             _registered.add(cls)
 
 
+def taken_apart(tree: Any, *, none_is_leaf: bool = False) -> tuple[list[Any], Hashable, tuple[Any, ...], Any]:
+    """The children of a node of a tree, what else it consists of, their names, and what puts it together."""
+    with _registering:  # optree knows a class before it finds the class's functions here
+        pass
+    return optree.tree_flatten_one_level(tree, none_is_leaf=none_is_leaf, namespace=NAMESPACE)
+
+
 def is_node(thing: Any) -> bool:
     """Whether an object is a node of a tree."""
     return not optree.tree_is_leaf(thing, namespace=NAMESPACE)

@@ -20,7 +20,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, WEAK_TYPES
 from numbagraph.ir.values import ArrayType, Value
 from numbagraph.ops.shape import broadcast_value
-from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node
+from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node, taken_apart
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
@@ -302,8 +302,8 @@ def aligned(one: Any, other: Any) -> tuple[Any, Any]:
         return padded(one, other)
     if type(one) is not type(other) or one is None or optree.tree_is_leaf(one, namespace=NAMESPACE):
         return one, other
-    left, left_data, left_entries, together = optree.tree_flatten_one_level(one, namespace=NAMESPACE)
-    right, right_data, right_entries, other_together = optree.tree_flatten_one_level(other, namespace=NAMESPACE)
+    left, left_data, left_entries, together = taken_apart(one)
+    right, right_data, right_entries, other_together = taken_apart(other)
     if left_data != right_data or left_entries != right_entries:
         return one, other
     pairs = [aligned(*pair) for pair in zip(left, right, strict=True)]
