@@ -37,6 +37,11 @@ def add_at_vjp(
     return (g, gather.bind(g, *positions, axis=axis, checked=checked), *[None] * len(positions))
 
 
+def add_at_jnp(base: Any, updates: Any, *positions: Any, axis: int, checked: tuple[bool, ...]) -> Any:
+    places = load("jax.numpy:asarray")(base).at[numpy_key(positions, axis)]
+    return places.max(updates) if base.dtype == bool else places.add(updates)
+
+
 add_at = registry.register(
     Op(
         name="add_at",
@@ -48,9 +53,7 @@ add_at = registry.register(
         vjp=add_at_vjp,
         batch=put_at_batch,
         bounds=lambda node: bounds(node, 2, node.shape),
-        jnp=lambda base, updates, *positions, axis, checked: (
-            load("jax.numpy:asarray")(base).at[numpy_key(positions, axis)].add(updates)
-        ),
+        jnp=add_at_jnp,
         samples=lambda rng, dtype: [
             (draw(rng, dtype, (4,)), position_samples(rng)[0], draw(rng, dtype, (6,))),
             (draw(rng, dtype, (3, 4, 2)), position_samples(rng)[1], draw(rng, dtype, (3, 2, 3, 2)), 1),
