@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from numbagraph.blockwise.lowering import View
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import Constant, Value
+from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops import effects
 from numbagraph.tracing.captured_arrays import Captured
 from numbagraph.tracing.errors import TraceError, kept, misplaced, user_source
@@ -33,8 +34,9 @@ class Scope:
         """The values with respect to which derivatives are taken, here and around. A region is passed those from
         around, since it computes none of them again."""
         self.used: dict[Value, None] = dict(self.aliases)
-        """The values of the scopes around this one that are used in it, and all aliases that there are around it: an op
-        may look through the value that it is given (to the operand of a transpose or of a negation)."""
+        """The values of the scopes around this one that are used in it, and what an op may see that looks through the
+        value which it is given: all aliases that there are around this scope (behind a transpose, or a negation), and
+        loops and branches behind assignments (an element that is read is not the one that was assigned)."""
         self.facts: dict[Value, bool] = {}
         """Conditions whose truth is known here."""
         self.journal: Any = None
@@ -57,7 +59,8 @@ class Scope:
         if scope is None:
             return False
         for each in inner:
-            each.used[value] = None
+            if value not in each.used:
+                each.used |= dict.fromkeys([value, *loops_assigned_to(value)])
         return True
 
     def note_read(self, array: Any, owner: Scope) -> None:
@@ -75,6 +78,21 @@ class Scope:
         if self.ended:
             return kept(value, self.described)
         return misplaced(self.described, active.scope.described if active.scope is not None else None)
+
+
+def loops_assigned_to(value: Value) -> Iterator[Value]:
+    """The results of loops and branches that a value is, but for assignments to parts of them, and what is assigned. A
+    region that computed them again would do so for each branch behind the other."""
+    stack, seen = [value], set[Value]()
+    while stack:
+        each = stack.pop()
+        if not isinstance(each, Node) or each in seen:
+            continue
+        seen.add(each)
+        if each.op.kind == "control":
+            yield each
+        elif each.op.kind == "indexing" or isinstance(each.op.lower, View):
+            stack += each.inputs
 
 
 class Trace:
