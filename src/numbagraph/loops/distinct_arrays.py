@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import Node, Value, at_source, toposort
+from numbagraph.ir.values import Node, Value, toposort
+from numbagraph.rewrite.substitutions import with_inputs
 
 
 def with_distinct_outputs(graph: Graph) -> Graph:
@@ -29,16 +30,21 @@ def with_distinct_starts(graph: Graph) -> Graph:
 
 
 def distinct(roots: Sequence[Value]) -> list[Value]:
+    return with_other_operands(roots, starts_alike, lambda value, place: registry["alias"].bind(value, number=place))
+
+
+def with_other_operands(
+    roots: Sequence[Value], places: Callable[[Node], Sequence[int]], other: Callable[[Value, int], Value]
+) -> list[Value]:
+    """Values, with other operands at those places of each node that ``places`` gives."""
     mapped: dict[Value, Value] = {}
     for value in toposort(roots):
         mapped[value] = value
         if isinstance(value, Node):
             inputs = [mapped[each] for each in value.inputs]
-            for place in starts_alike(value):
-                inputs[place] = registry["alias"].bind(inputs[place], number=place)
-            if any(one is not two for one, two in zip(inputs, value.inputs, strict=True)):
-                with at_source(value.source):
-                    mapped[value] = value.op.bind(*inputs, **value.attrs)
+            for place in places(value):
+                inputs[place] = other(inputs[place], place)
+            mapped[value] = with_inputs(value, inputs)
     return [mapped[each] for each in roots]
 
 

@@ -6,14 +6,13 @@ that must lead nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Constant, Input, Node, Value, at_source, constant, toposort
+from numbagraph.ir.values import Constant, Input, Node, Value, constant
+from numbagraph.loops.distinct_arrays import with_other_operands
 from numbagraph.transforms.interpret import call_of
 
 INNERMOST = 3
@@ -27,21 +26,11 @@ def with_own_positions(graph: Graph) -> Graph:
     if not arguments or not any(not arguments.isdisjoint(each.inputs) for each in loops):
         return graph
 
-    def changed(roots: Sequence[Value]) -> list[Value]:
-        mapped: dict[Value, Value] = {}
-        for value in toposort(roots):
-            mapped[value] = value
-            if isinstance(value, Node):
-                inputs = [mapped[each] for each in value.inputs]
-                for place in captured_positions(value) if value.op.name == "scan" else ():
-                    if inputs[place] in arguments:
-                        inputs[place] = own(inputs[place])
-                if any(one is not two for one, two in zip(inputs, value.inputs, strict=True)):
-                    with at_source(value.source):
-                        mapped[value] = value.op.bind(*inputs, **value.attrs)
-        return [mapped[each] for each in roots]
+    def places(node: Node) -> list[int]:
+        found = captured_positions(node) if node.op.name == "scan" else ()
+        return [place for place in found if node.inputs[place] in arguments]
 
-    return graph.transformed(changed)
+    return graph.transformed(lambda roots: with_other_operands(roots, places, lambda value, _: own(value)))
 
 
 def own(positions: Value) -> Value:
