@@ -76,7 +76,7 @@ def resolve(extent: Extent) -> Extent:
     """An extent's canonical form: unified lengths are one object, constants are ints."""
     if isinstance(extent, Dim):
         extent = extent.representative
-    if isinstance(extent, Constant) and not extent.ndim:
+    if isinstance(extent, Constant) and not extent.ndim and extent.dtype.kind != "f":
         return int(extent.data)
     return extent
 
