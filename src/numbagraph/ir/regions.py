@@ -70,11 +70,15 @@ def forget_other_callers(region: Graph, other: Graph) -> None:
 def rules_of(graph: Graph) -> list[Any]:
     """The rules for derivatives that a user has given inside of a graph. No hash has them, since they change nothing
     that is computed; but each may read variables of the function that has made it."""
-    found = []
-    for each in graph.order:
-        if isinstance(each, Node) and each.attributes:
-            found += [item for name, item in each.attributes if name == "rule"]
-            found += [rule for region in regions_of(each) for rule in rules_of(region)]
+    found: list[Any] = []
+    pending, seen = [graph], {id(graph)}
+    while pending:  # each result of a loop is a node that holds its regions: they are looked into once
+        for each in pending.pop().order:
+            if isinstance(each, Node) and each.attributes:
+                found += [item for name, item in each.attributes if name == "rule"]
+                inner = [region for region in regions_of(each) if id(region) not in seen]
+                seen.update(map(id, inner))
+                pending += inner
     return found
 
 
@@ -258,6 +262,7 @@ def without_effects(region: Graph) -> Graph:
     first input."""
     roots = [*region.outputs, *guard_values(region.guards)]
     mapped: dict[Value, Value] = {}
+    known: dict[int, Graph] = {}
     with shapes.collect_guards():  # the region around it requires the same
         for value in toposort(roots):
             mapped[value] = value
@@ -265,7 +270,7 @@ def without_effects(region: Graph) -> Graph:
                 mapped[value] = mapped[value.inputs[0]]
             elif isinstance(value, Node):
                 inputs = tuple(mapped[each] for each in value.inputs)
-                attrs = {name: item_without_effects(item) for name, item in value.attributes}
+                attrs = {name: item_without_effects(item, known) for name, item in value.attributes}
                 if inputs != value.inputs or attrs != value.attrs:
                     with at_source(value.source):
                         mapped[value] = value.op.bind(*inputs, **attrs)
@@ -277,11 +282,14 @@ def without_effects(region: Graph) -> Graph:
     return interned(replace(region, outputs=tuple(found[:count]), guards=guards))
 
 
-def item_without_effects(item: Any) -> Any:
-    """Return an attribute of a node, with the effects taken out of its regions."""
+def item_without_effects(item: Any, known: dict[int, Graph]) -> Any:
+    """Return an attribute of a node, with the effects taken out of its regions. ``known`` has those of regions that
+    other results of the same loops hold."""
     if isinstance(item, Graph):
-        return without_effects(item)
-    return tuple(map(item_without_effects, item)) if type(item) is tuple else item
+        if id(item) not in known:
+            known[id(item)] = without_effects(item)
+        return known[id(item)]
+    return tuple(item_without_effects(each, known) for each in item) if type(item) is tuple else item
 
 
 def opened_guards(region: Graph, operands: Sequence[Value]) -> tuple[Guard, ...]:

@@ -48,11 +48,16 @@ def with_inputs(node: Node, inputs: Sequence[Value]) -> Node | Value:
 
 def with_regions(values: Sequence[Value], function: Callable[[list[Value]], Sequence[Value]]) -> list[Value]:
     """Values, with the results of regions transformed by a function."""
+    known: dict[int, Graph] = {}
 
     def inner(item: object) -> object:
         if type(item) is tuple:
             return tuple(map(inner, item))
-        return item.transformed(function) if isinstance(item, Graph) else item
+        if not isinstance(item, Graph):
+            return item
+        if id(item) not in known:  # each result of a loop is a node that holds its regions
+            known[id(item)] = item.transformed(function)
+        return known[id(item)]
 
     found: dict[Value, Value] = {}
     for each in toposort(values, known=opaque_values()):

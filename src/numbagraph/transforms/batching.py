@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from numbagraph.ir.graph import Guard, guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.sources import text_of
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.values import Extent, Node, Value, at_source
+from numbagraph.ir.values import Extent, Node, Op, Value, at_source
 from numbagraph.transforms.interpret import extended, interpret
 
 Batched = tuple[Value, bool]
@@ -48,7 +49,28 @@ def batch(outputs: Sequence[Value], batched_inputs: Mapping[Value, Value], size:
         for extent, expected in zip(replacement.shape, (size, *original.shape), strict=True):
             shapes.require_same(extent, expected, subject)
     environment = {original: (replacement, True) for original, replacement in batched_inputs.items()}
-    return interpret(outputs, environment, lambda value: (value, False), batch_node)
+    token = _calls.set({})
+    try:
+        return interpret(outputs, environment, lambda value: (value, False), batch_node)
+    finally:
+        _calls.reset(token)
+
+
+def results_of_call(
+    op: Op, inputs: Sequence[Value], batched: Sequence[bool], attrs: Mapping[str, Any], make: Callable[[], list[Value]]
+) -> list[Value]:
+    """Return all results of a batch of a call with several results, which is made once for all of them: each would
+    batch the regions of the call again, and so would each result of a call in these."""
+    known = _calls.get()
+    key = (op.name, tuple(map(id, inputs)), tuple(batched), tuple((name, id(each)) for name, each in attrs.items()))
+    if key not in known:
+        known[key] = (inputs, attrs, make())  # what the key speaks of lives as long as it
+    found: list[Value] = known[key][2]
+    return found
+
+
+_calls: ContextVar[dict[Any, Any]] = ContextVar("calls")
+"""The calls of the graph that is batched now, whose results have been made."""
 
 
 def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:

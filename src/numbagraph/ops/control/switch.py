@@ -27,7 +27,7 @@ from numbagraph.ops.control.operands import (
 )
 from numbagraph.ops.control.scan import over_elements
 from numbagraph.transforms.autodiff import cotangents
-from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.batching import batch, results_of_call, spread
 from numbagraph.transforms.interpret import evaluate
 
 Branches = tuple[Graph, ...]
@@ -81,6 +81,21 @@ def vjp(
     return [None, *results]
 
 
+def batched_alike(
+    inputs: Sequence[Value], batched: Sequence[bool], branches: Branches, points: Sequence[Input]
+) -> list[Value]:
+    """Run one branch for the whole batch."""
+    size = batch_size(inputs, batched)
+    wholes = batches_of(points, batched[1:], size)
+    drafts = []
+    for each in branches:
+        with region_guards() as guards:
+            outputs = [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)]
+            required = batched_guards(each, points, wholes, size)
+        drafts.append(Draft(each.name, outputs, [*required, *guards]))
+    return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])
+
+
 def batched_switch(
     op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, branches: Branches, result: int
 ) -> Value:
@@ -89,14 +104,8 @@ def batched_switch(
     size = batch_size(inputs, batched)
     points = stand_ins(map(element_type, inputs[1:], batched[1:]), "point")
     if not batched[0]:
-        wholes = batches_of(points, batched[1:], size)
-        drafts = []
-        for each in branches:
-            with region_guards() as guards:
-                outputs = [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)]
-                required = batched_guards(each, points, wholes, size)
-            drafts.append(Draft(each.name, outputs, [*required, *guards]))
-        return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])[result]
+        make = partial(batched_alike, inputs, batched, branches, points)
+        return results_of_call(op, inputs, batched, {"branches": branches}, make)[result]
     if any(map(region_may_fail, branches)):
         numbers = stand_ins([element_type(inputs[0], True)], "index")
         bind, count = partial(op.bind, *numbers, *points, branches=branches), len(branches[0].outputs)

@@ -23,7 +23,7 @@ from numbagraph.ops.control.operands import (
 from numbagraph.ops.control.scan import over_elements
 from numbagraph.ops.control.segments import while_pulled_back_in_segments
 from numbagraph.ops.control.while_pullback import pulled_back
-from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.batching import batch, results_of_call, spread
 from numbagraph.transforms.interpret import evaluate
 
 
@@ -73,6 +73,20 @@ def batched_while(
     checkpoint: bool = False,
 ) -> Value:
     """Run one loop for the whole batch, if its elements take the same number of steps; else one after the other."""
+    make = partial(batched_results, op, inputs, batched, condition, body, carries, checkpoint)
+    attrs = {"condition": condition, "body": body, "carries": carries, "checkpoint": checkpoint}
+    return results_of_call(op, inputs, batched, attrs, make)[result]
+
+
+def batched_results(
+    op: Op,
+    inputs: Sequence[Value],
+    batched: Sequence[bool],
+    condition: Graph,
+    body: Graph,
+    carries: int,
+    checkpoint: bool,
+) -> list[Value]:
     size, flags = batch_size(inputs, batched), list(batched)
     option = {"checkpoint": True} if checkpoint else {}
     points = stand_ins(map(element_type, inputs, batched), "point")
@@ -83,7 +97,7 @@ def batched_while(
         if goes_on[1]:
             bind = partial(op.bind, condition=condition, body=body, carries=carries, **option)
             results = [bind(*points, result=number) for number in range(carries)]
-            return over_elements(inputs, batched, points, results)[result]
+            return over_elements(inputs, batched, points, results)
         now = [was or each for was, (_, each) in zip(flags, after, strict=False)]
         if now == flags[:carries]:
             break
@@ -101,8 +115,9 @@ def batched_while(
         spread((value, was), size) if flag else value for value, was, flag in zip(inputs, batched, flags, strict=True)
     ]
     attrs = dict(zip(("condition", "body"), regions, strict=True))
-    found = op.bind(*operands, *captures, **attrs, carries=carries, result=result, **option)
-    return found if flags[result] else spread((found, False), size)
+    bind = partial(op.bind, *operands, *captures, **attrs, carries=carries, **option)
+    found = [bind(result=number) for number in range(carries)]
+    return [each if flag else spread((each, False), size) for each, flag in zip(found, flags, strict=False)]
 
 
 def translate(
