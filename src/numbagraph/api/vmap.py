@@ -14,6 +14,7 @@ from numbagraph.api.transformed import Function, Transformed, plain
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
+from numbagraph.capture.values.strings import ChosenText
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
@@ -22,6 +23,7 @@ from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.jit.shared_variables import unassigned
 from numbagraph.ops.control.operands import strong
 from numbagraph.ops.effects import after_all
+from numbagraph.rewrite.joined_arrays import parts_alone
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.tracing.effect_tokens import left_out
@@ -141,7 +143,7 @@ class Batch:
 
     def results(self, values: Sequence[Value], axes: Sequence[int | Unmapped]) -> list[Value]:
         """The results for all elements, each with its batch along an axis."""
-        found = batch(under_masks(values), self.arrays, self.known_size)
+        found = batch(under_masks(parts_alone(values)), self.arrays, self.known_size)
         return [self.placed(*each, axis) for each, axis in zip(found, axes, strict=True)]
 
     def placed(self, value: Value, batched: bool, axis: int | Unmapped) -> Value:
@@ -215,15 +217,27 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
         with unassigned("vmap"):
             result = as_traced(inner)(*own_args, **own_kwargs)
         outputs, output_spec = flatten(result)
-        values = [as_value(to_value(each)) for each in outputs]
+        axes = axes_of(out_axes, result, "out_axes")
+        pairs = [pair for pair in zip(outputs, axes, strict=True) if not isinstance(pair[0], str)]
+        values = [as_value(to_value(index_of(each))) for each, _ in pairs]
         required.take()
-        mapped = elements.results(values, axes_of(out_axes, result, "out_axes"))
+        mapped = iter(elements.results(values, [axis for _, axis in pairs]))
         required.along(elements.arrays, elements.known_size)
         required.give()
-        return optree.tree_unflatten(output_spec, [Tracer(each) for each in mapped])
+        leaves = [each if isinstance(each, str) else whole_of(each, Tracer(next(mapped))) for each in outputs]
+        return optree.tree_unflatten(output_spec, leaves)
 
     again = functools.partial(vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size)
     return Transformed(transformed, fun, again)
+
+
+def index_of(result: Any) -> Any:
+    """Return what is mapped of a result: of one of several texts its number."""
+    return result.index if isinstance(result, ChosenText) else result
+
+
+def whole_of(result: Any, mapped: Tracer) -> Any:
+    return ChosenText(result.options, mapped) if isinstance(result, ChosenText) else mapped
 
 
 def over_batches(
@@ -235,7 +249,7 @@ def over_batches(
     loops = shapes.broadcast_shapes(leading, name)
     chains = [Chain(operand, rank, loops) for operand, rank in zip(operands, ranks, strict=True)]
     required = Requirements()
-    outputs = under_masks(list(function([chain.stages[0] for chain in chains])))
+    outputs = under_masks(parts_alone(function([chain.stages[0] for chain in chains])))
     required.take()
     for axis, size in zip(range(-1, -len(loops) - 1, -1), reversed(loops), strict=True):
         if shapes.resolve(size) == 1:

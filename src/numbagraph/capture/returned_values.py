@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import optree
 
 from numbagraph.capture.values.append_log import Outgrown, outgrown, resolved
@@ -60,6 +61,8 @@ def with_number(leaf: Any) -> Any:
 
 def put_together(options: Any, children: Any) -> Any:
     number, value = children
+    if options is not None and isinstance(number, np.ndarray) and number.ndim:  # one text for each of a batch
+        return np.array(options)[number]
     try:
         place = int(number)
     except TypeError:  # what goes through the tree is no result

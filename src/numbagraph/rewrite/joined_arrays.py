@@ -7,12 +7,13 @@ from functools import reduce
 
 from numbagraph.blockwise.lengths import Cut
 from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
-from numbagraph.ir.values import Constant, Node, Value
-from numbagraph.ops.indexing.slicing import slice_cuts, take_slice
+from numbagraph.ir.values import Constant, Node, Value, toposort
+from numbagraph.ops.indexing.slicing import pick_value, slice_cuts, take_slice
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite import patterns
-from numbagraph.rewrite.engine import node_rule, rule
+from numbagraph.rewrite.engine import RuleSet, node_rule, rewrite_values, rule
 from numbagraph.rewrite.facts import number
 from numbagraph.rewrite.patterns import Head, concatenate
 
@@ -55,6 +56,38 @@ def slice_of_piece(node: Node) -> Value | None:
     return take_slice(piece, cuts | {axis: replace(cuts[axis], start=positions[0] - begin)})
 
 
+@node_rule(lambda op: op.name == "pick", of_named_op, operands=("concatenate",))
+def pick_of_piece(node: Node) -> Value | None:
+    """An element of a piece whose place follows from lengths, such as the last one behind those that a mask selects."""
+    joined, position = node.inputs
+    assert isinstance(joined, Node)
+    axis, begin = joined.attrs["axis"], 0
+    if node.attrs["axis"] != axis:
+        return None
+    for piece in joined.inputs:
+        length = shapes.resolve(piece.shape[axis])
+        place = shapes.resolve(shapes.subtract(shapes.resolve(position), begin))
+        if isinstance(place, int) and isinstance(length, int) and 0 <= place < length:
+            return pick_value(piece, axis, place)
+        begin = shapes.add(begin, length)
+    return None
+
+
+@node_rule(lambda op: op.name == "pick", of_named_op, operands=("transpose",))
+def pick_before_transposing(node: Node) -> Value | None:
+    """Take a row of joined arrays before they are transposed."""
+    transposed, position = node.inputs
+    assert isinstance(transposed, Node)
+    (joined,) = transposed.inputs
+    if not isinstance(joined, Node) or joined.op.name != "concatenate":
+        return None
+    order = [axis % joined.ndim for axis in transposed.attrs["axes"]]
+    taken = order.pop(node.attrs["axis"] + joined.ndim)
+    row = pick_value(joined, taken - joined.ndim, position, checked=node.attrs["checked"])
+    left = [axis - (axis > taken) - row.ndim for axis in order]
+    return row if left == list(range(-row.ndim, 0)) else registry["transpose"].bind(row, axes=tuple(left))
+
+
 @node_rule(lambda op: op.name == "slice", of_named_op, operands=("broadcast_to",))
 def slice_before_repeating(node: Node) -> Value | None:
     """Slice a value before it is repeated, and repeat the slice."""
@@ -74,7 +107,22 @@ def sum_of_sums(*values: Value, axes: tuple[int, ...]) -> Value:
     return reduce(lambda x, y: x + y, [patterns.sum(value, axes=axes) for value in values])
 
 
-PIECES = (slice_of_piece, slice_before_repeating)
+PIECES = (slice_of_piece, pick_of_piece, pick_before_transposing, slice_before_repeating)
+
+PARTS = RuleSet("parts of joined arrays", PIECES)
+
+
+def parts_alone(values: Sequence[Value]) -> list[Value]:
+    """Rewrite values, so that of joined arrays of which elements alone are read no others are needed: the lengths of
+    these may be known too late for a batch."""
+    has_late = any(
+        isinstance(each, Node)
+        and each.op.name == "concatenate"
+        and isinstance(shapes.resolve(each.shape[each.attrs["axis"]]), Node)
+        for each in toposort(values)
+    )
+    return rewrite_values(values, PARTS) if has_late else list(values)
+
 
 SUMS = (
     rule(
