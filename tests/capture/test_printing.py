@@ -1,5 +1,6 @@
 """What functions print in loops and branches is what Python prints."""
 
+import contextlib
 import logging
 import warnings
 
@@ -145,3 +146,24 @@ def test_warnings_and_logs_are_those_of_the_branch_that_is_taken(caplog):
         np.testing.assert_array_equal(compiled(np.zeros(2)), np.zeros(2))
         with pytest.raises(RuntimeWarning, match=r"up to 3\.00"):
             compiled(np.array([3.0, 0.0]))
+
+
+def test_calls_that_fail_print_once(capsys):
+    """Native code that has failed is not run again for the error."""
+
+    def picked(x, places):
+        total = 0.0
+        for k in range(len(places)):
+            print("place", k)
+            total += x[places[k]]
+        return total
+
+    compiled = ng.graph_jit(picked)
+    for places in ([0, 1], [1, 0, 2], [2, 7, 1], [0, 9], [1, 1]):
+        printed = []
+        for function in (picked, compiled):
+            with contextlib.suppress(IndexError):
+                function(X, np.array(places))
+            printed.append(capsys.readouterr().out)
+        assert printed[0].startswith(printed[1])
+        assert len(printed[0].splitlines()) - len(printed[1].splitlines()) <= 1  # the step that fails may print nothing

@@ -244,9 +244,8 @@ class Traced(Struct, frozen=False):
         return bool(self.graph.equalities) and (is_checked or any(map(regions_of, self.graph.order)))
 
     def is_dispatched(self) -> bool:
-        """Whether later calls try this version before they look for one. A version that fails is called twice, so one
-        with effects is not tried."""
-        ready = self.version is not None and not self.outputs.has_effects and not self.watched
+        """Whether later calls try this version before they look for one."""
+        ready = self.version is not None and not self.watched
         return ready and (self.phases is None or self.is_direct)
 
     @property
