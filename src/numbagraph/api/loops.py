@@ -253,6 +253,7 @@ def traced_scan(
 
 def settled(step: Function, carry: Carry, sequences: Sequences, what: str) -> tuple[list[Input], Body]:
     """Trace the body of a loop until the types of its carries stay. Return its parameters, and the body."""
+    active.loops += 1
     for _ in range(ATTEMPTS):
         parameters = [*carry.parameters(), *sequences.parameters()]
         trees = [optree.tree_unflatten(carry.spec, parameters[: len(carry.values)])]

@@ -43,6 +43,15 @@ _REFUSED = {
 ITEM = f"{PREFIX}item"
 
 
+def own_dict(definition: ast.FunctionDef) -> list[ast.stmt]:
+    """The statement that notes that the dict of a function's keyword arguments is made for each call of it."""
+    keywords = definition.args.kwarg
+    if keywords is None:
+        return []
+    found = ast.Expr(call_of("made", name_read(keywords.arg)))
+    return [ast.fix_missing_locations(ast.copy_location(found, definition.body[0]))]
+
+
 Cells = dict[tuple[str, int], set[str]]
 """The variables of each function that must be in cells, by the function's name and line."""
 
@@ -116,7 +125,7 @@ class Rewriting:
         self.expressions.local, self.expressions.reads = self.local, reads(definition.body)
         body = without_jumps(definition.body)
         Assignedness(stores(definition.body)).block(body, parameters(definition))
-        definition.body = self.statements(body, set())
+        definition.body = [*own_dict(definition), *self.statements(body, set())]
         definition.returns = None
 
     def method(self, definition: ast.FunctionDef) -> None:
