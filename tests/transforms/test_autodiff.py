@@ -11,8 +11,8 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import ArrayType, Input, Node, Source, Unsupported, at_source, constant, toposort
-from numbagraph.ops.custom_rule import with_rule
 from numbagraph.ops.identity import alias, stop_gradient
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.transforms.autodiff import cotangents, tangents
 from numbagraph.transforms.batching import batch
 from numbagraph.transforms.interpret import evaluate

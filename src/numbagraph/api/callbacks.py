@@ -19,7 +19,7 @@ from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Value, at_source
 from numbagraph.ops.callback import METHODS, Call, Callback, Kind, callback_of
 from numbagraph.ops.control.operands import strong
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.structures import structure_of
 from numbagraph.tracing.errors import TraceError, name_and_place

@@ -27,7 +27,7 @@ from numbagraph.ir.regions import Closed, close
 from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.pickling import Pickled
-from numbagraph.ops.custom_rule import with_closed_rule, with_rule
+from numbagraph.ops.rules.custom_rule import with_closed_rule, with_rule
 from numbagraph.purity.snapshots import holds_tracers
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.structures import structure_of

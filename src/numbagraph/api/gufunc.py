@@ -24,7 +24,7 @@ from numbagraph.ir.values import Value, at_source
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.options import CompileOptions, UfuncOptions
 from numbagraph.jit.pickling import Pickled
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing.effect_tokens import left_out

@@ -18,7 +18,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.jit.conversion import converter
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.runtime.numba_loops import announce
 from numbagraph.tracing.tracer import Tracer, apply, to_value
 

@@ -14,7 +14,7 @@ from numbagraph.api.loops import scan, while_loop
 from numbagraph.ir.opaque import opaque
 from numbagraph.ir.values import Value
 from numbagraph.jax_bridge.translation import ClosedJaxpr, Run, fitted, is_constant, jaxpr_of, traced
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.tracing.trace import apart
 from numbagraph.tracing.tracer import Tracer
 

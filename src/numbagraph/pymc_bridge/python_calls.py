@@ -21,7 +21,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.callback import Call, Callback, Kind, callback_of
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.pymc_bridge.compatibility import inferred_shapes, pullback_of
 from numbagraph.pymc_bridge.foreign import FallbackWarning
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, static_shape

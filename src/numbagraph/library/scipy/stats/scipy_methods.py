@@ -13,7 +13,7 @@ from numbagraph.api.callbacks import pure_callback
 from numbagraph.ir.values import Value
 from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.stats.formulas import Function
-from numbagraph.ops.custom_rule import with_rule
+from numbagraph.ops.rules.custom_rule import with_rule
 from numbagraph.tracing.tracer import apply
 
 SIGNS = {"cdf": 1.0, "sf": -1.0, "logcdf": 1.0, "logsf": -1.0, "ppf": 1.0, "isf": -1.0}
