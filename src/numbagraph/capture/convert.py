@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +24,9 @@ Function = Callable[..., Any]
 _made: dict[CodeType, CodeType] = {}
 _lock = new_lock()
 
-WRITTEN = str(Path(__file__).parent / "polyfills")
+_PACKAGE = Path(__file__).parents[1]
+WRITTEN = tuple(f"{_PACKAGE / folder}{os.sep}" for folder in ("capture/polyfills", "library/scipy/solvers"))
+"""Folders of functions that are written as users write theirs, and are converted as those are."""
 COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 

@@ -86,11 +86,10 @@ def test_names_are_scipy_s():
 
 A = np.eye(3) + 0.1
 CALLS = {
-    "scipy.optimize.minimize": lambda x: scipy.optimize.minimize(lambda p: np.sum((p - x) ** 2), np.zeros(12)).x,
-    "scipy.optimize.brentq": lambda x: scipy.optimize.brentq(lambda p: p - x[0], -10, 10),
-    "scipy.optimize.curve_fit": lambda x: scipy.optimize.curve_fit(lambda t, a: a * t, x, x)[0],
-    "scipy.integrate.quad": lambda x: scipy.integrate.quad(lambda t: np.exp(-x[0] * t), 0, 1)[0],
-    "scipy.integrate.solve_ivp": lambda x: scipy.integrate.solve_ivp(lambda t, y: -y, (0, 1), x).y,
+    "scipy.optimize.fmin_powell": lambda x: scipy.optimize.fmin_powell(lambda p: (p[0] - x[0]) ** 2, [0.0], disp=False),
+    "scipy.optimize.nnls": lambda x: scipy.optimize.nnls(np.ones((12, 2)), x)[0],
+    "scipy.integrate.quad_vec": lambda x: scipy.integrate.quad_vec(lambda t: np.exp(-x * t), 0, 1)[0],
+    "scipy.integrate.odeint": lambda x: scipy.integrate.odeint(lambda y, t: -y, x, [0.0, 1.0]),
     "scipy.signal.butter": lambda x: scipy.signal.butter(2, x[0] / 9)[0],
     "scipy.sparse.linalg.eigsh": lambda x: scipy.sparse.linalg.eigsh(A * x[0], 1)[0],
     "scipy.spatial.KDTree": lambda x: scipy.spatial.KDTree(x[:, None]).query(x[:1])[0],

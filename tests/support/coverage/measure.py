@@ -48,7 +48,8 @@ FOLDER = tempfile.TemporaryDirectory()
 """Functions have files: loops and branches on traced values are captured where there is source."""
 
 PREAMBLE = """import numpy as np
-from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special, stats
+from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, special, stats
+from scipy.optimize import elementwise as _elementwise
 from scipy.spatial import distance
 
 KNOTS = np.arange(5.0)
@@ -63,7 +64,7 @@ def function_of(call: str, given: dict[str, Any] | None = None) -> tuple[Any, li
     """A call as a function, with its arguments. One that writes into an array gives that array too."""
     given = arguments() if given is None else given
     used = [name for name in compile(call, call, "eval").co_names if name in given]
-    used += [name for name in nested_names(call) if name in given and name not in used]
+    used += [name for name in dict.fromkeys(nested_names(call)) if name in given and name not in used]
     written = [name for name in "Bkm" if name in used and writes(call)]
     text = f"({call}, {', '.join(written)})" if written else call
     path = Path(FOLDER.name) / f"call_{next(NUMBERS)}.py"

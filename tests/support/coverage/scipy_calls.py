@@ -74,8 +74,49 @@ INTEGRATE = """
 cumulative_simpson: integrate.cumulative_simpson(C, x=np.array([0.0, 0.3, 1.0, 1.2]), initial=0)
 cumulative_trapezoid: integrate.cumulative_trapezoid(x, initial=0)
 romb: integrate.romb(x[:5], s)
+dblquad: integrate.dblquad(lambda u, r: np.exp(-s * u * r), 0.0, 1.0, lambda r: 0.0, lambda r: r)
+fixed_quad: integrate.fixed_quad(lambda r: np.exp(-s * r), 0.0, 2.0, n=7)[0]
+nquad: integrate.nquad(lambda u, r: np.exp(-s * u * r), [(0.0, 1.0), (0.0, 2.0)])
+quad: integrate.quad(lambda r: np.exp(-s * r * r), 0.0, np.inf)
 simpson: integrate.simpson(x, x=np.cumsum(y))
+solve_ivp: integrate.solve_ivp(lambda r, u: np.stack([u[1], -s * u[0]]), (0.0, 3.0), v[:2], t_eval=t).y
+tplquad: integrate.tplquad(lambda w, u, r: s * w * u * r, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0)
 trapezoid: integrate.trapezoid(A, t, axis=1)
+"""
+
+OPTIMIZE = """
+bisect: optimize.bisect(lambda a: a**3 - s, 0.0, 5.0)
+bracket: optimize.bracket(lambda a: (a - s) ** 2, 0.0, 1.0)
+brent: optimize.brent(lambda a: (a - s) ** 2, brack=(0.0, 1.0))
+brenth: optimize.brenth(lambda a: a**3 - s, 0.0, 5.0)
+brentq: optimize.brentq(lambda a: a**3 - s, 0.0, 5.0)
+curve_fit: optimize.curve_fit(lambda r, a: a * r, x, y, [1.0], jac=lambda r, a: r[:, None])
+elementwise.bracket_minimum: optimize.elementwise.bracket_minimum(lambda a, b: (a - b) ** 2, s, args=(x,)).bracket
+elementwise.bracket_root: optimize.elementwise.bracket_root(lambda a, b: a**3 - b, s, args=(x,)).bracket
+elementwise.find_minimum: optimize.elementwise.find_minimum(lambda a, b: (a - b) ** 2, (-2.0, 0.1, 3.0), args=(x,)).x
+elementwise.find_root: optimize.elementwise.find_root(lambda a, b: a**3 - b, (0.0, 2.0), args=(x,)).x
+fixed_point: optimize.fixed_point(lambda a: np.cos(a * s) / 3, 0.5)
+fmin: optimize.fmin(optimize.rosen, v, disp=False)
+fmin_bfgs: optimize.fmin_bfgs(optimize.rosen, v, optimize.rosen_der, disp=False)
+fmin_cg: optimize.fmin_cg(lambda a: np.sum((a - v) ** 2), w, lambda a: 2 * (a - v), disp=False)
+fmin_ncg: optimize.fmin_ncg(optimize.rosen, v, optimize.rosen_der, fhess=optimize.rosen_hess, disp=False)
+fminbound: optimize.fminbound(lambda a: (a - s) ** 2, 0.0, 4.0)
+fsolve: optimize.fsolve(lambda a: a**3 - v, w)
+golden: optimize.golden(lambda a: (a - s) ** 2, brack=(0.0, 1.0))
+least_squares: optimize.least_squares(lambda a: a**3 - v, w, jac=lambda a: np.diag(3 * a**2)).x
+leastsq: optimize.leastsq(lambda a: a**3 - v, w, Dfun=lambda a: np.diag(3 * a**2))
+linear_sum_assignment: optimize.linear_sum_assignment(S)
+minimize: optimize.minimize(optimize.rosen, v, jac=optimize.rosen_der).x
+minimize_scalar: optimize.minimize_scalar(lambda a: (a - s) ** 2).x
+newton: optimize.newton(lambda a: a**3 - s, 1.0, lambda a: 3 * a**2)
+ridder: optimize.ridder(lambda a: a**3 - s, 0.0, 5.0)
+root: optimize.root(lambda a: a**3 - v, w).x
+root_scalar: optimize.root_scalar(lambda a: a**3 - s, bracket=(0.0, 5.0)).root
+rosen: optimize.rosen(x)
+rosen_der: optimize.rosen_der(x)
+rosen_hess: optimize.rosen_hess(x)
+rosen_hess_prod: optimize.rosen_hess_prod(x, y)
+toms748: optimize.toms748(lambda a: a**3 - s, 0.0, 5.0)
 """
 
 INTERPOLATE = """
@@ -237,6 +278,7 @@ MODULES = {
     "scipy_linalg": ("scipy.linalg", LINALG),
     "scipy_integrate": ("scipy.integrate", INTEGRATE),
     "scipy_interpolate": ("scipy.interpolate", INTERPOLATE),
+    "scipy_optimize": ("scipy.optimize", OPTIMIZE),
     "scipy_ndimage": ("scipy.ndimage", NDIMAGE),
     "scipy_signal": ("scipy.signal", SIGNAL),
     "scipy_distance": ("scipy.spatial.distance", DISTANCE),

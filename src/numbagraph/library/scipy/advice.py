@@ -38,19 +38,11 @@ ADVICE: dict[str, dict[str, str]] = {
     "scipy.fft": {"fhtoffset": "call it outside: it depends on the spacing alone"},
     "scipy.integrate": {
         "newton_cotes": "call it outside: its argument is a number of points",
-        **dict.fromkeys(
-            ("quad", "quad_vec"),
-            "scipy.integrate.fixed_quad(f, a, b, n=50), where f is smooth; or numbagraph.pure_callback",
-        ),
-        **dict.fromkeys(
-            ("dblquad", "tplquad", "nquad"),
-            "x, w = np.polynomial.legendre.leggauss(50) outside; np.sum(w[:, None] * w * f(x[:, None], x)) on [-1, 1]",
-        ),
-        **dict.fromkeys(
-            ("solve_ivp", "odeint", "ode", "RK45"),
-            "steps of Runge-Kutta in numbagraph.scan or fori_loop have derivatives; or call it outside, with the "
-            "compiled right-hand side, or by numbagraph.pure_callback",
-        ),
+        "quad_vec": "scipy.integrate.quad of each element, by numbagraph.vmap; or scipy.integrate.fixed_quad",
+        **dict.fromkeys(("odeint", "ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
+        **dict.fromkeys(("tanhsinh", "qmc_quad"), "scipy.integrate.quad"),
+        "cubature": "scipy.integrate.nquad",
+        "nsum": "a loop, or np.sum of terms",
         "solve_bvp": "call it outside, with the compiled right-hand side",
     },
     "scipy.interpolate": {
@@ -90,16 +82,23 @@ ADVICE: dict[str, dict[str, str]] = {
         **{
             name: SOLVED.format(name)
             for name in (
-                "minimize", "minimize_scalar", "least_squares", "leastsq", "root", "root_scalar", "brentq", "bisect",
-                "newton", "fsolve", "curve_fit", "differential_evolution", "basinhopping", "dual_annealing", "fmin",
-                "fmin_bfgs", "fmin_l_bfgs_b", "fminbound",
+                "differential_evolution", "basinhopping", "dual_annealing", "shgo", "direct", "brute", "fmin_cobyla",
+                "fmin_slsqp", "fmin_tnc",
             )
         },
+        "fmin_l_bfgs_b": "scipy.optimize.minimize with method='BFGS', where there are no bounds",
+        "fmin_powell": "scipy.optimize.fmin, or scipy.optimize.minimize with method='BFGS'",
         "approx_fprime": "numbagraph.grad gives the derivative itself",
         "check_grad": "numbagraph.grad gives the derivative itself",
+        "lsq_linear": "scipy.optimize.least_squares(lambda x: A @ x - b, x0, bounds=bounds)",
+        "nnls": "scipy.optimize.least_squares(lambda x: A @ x - b, x0, bounds=(0, np.inf))",
         **dict.fromkeys(
-            ("linprog", "milp", "linear_sum_assignment", "nnls", "lsq_linear", "isotonic_regression"),
+            ("linprog", "milp", "isotonic_regression", "quadratic_assignment"),
             "call it outside; numbagraph.pure_callback calls it from compiled code",
+        ),
+        **dict.fromkeys(
+            ("broyden1", "broyden2", "anderson", "newton_krylov", "diagbroyden", "excitingmixing", "linearmixing"),
+            "scipy.optimize.root takes exact derivatives",
         ),
     },
     "scipy.signal": {

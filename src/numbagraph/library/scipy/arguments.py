@@ -54,6 +54,13 @@ def known(x: Any, what: str) -> tuple[int, ...]:
     return known_shape(x.value, what) if isinstance(x, Tracer) else x.shape
 
 
+def is_open(low: Any, high: Any) -> bool:
+    """Whether bounds are known to bound nothing."""
+    if is_traced(low) or is_traced(high):
+        return False
+    return bool(np.all(np.asarray(low) == -np.inf) and np.all(np.asarray(high) == np.inf))
+
+
 def known_number(x: Any, what: str) -> int:
     """Return a number, such as the length of an argument, as a Python integer. A version is made for this number
     alone."""

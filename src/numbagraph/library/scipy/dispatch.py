@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.ir.later import Later
+from numbagraph.ir.op import load
 from numbagraph.library.scipy.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, OTHERS
+from numbagraph.library.scipy.solvers.index import SOLVERS
 from numbagraph.tracing.errors import TraceError, is_located, user_source
 from numbagraph.tracing.retrace import LengthsNeeded
-from numbagraph.tracing.trace import active
+from numbagraph.tracing.trace import active, converted
 
 if TYPE_CHECKING:
     from numbagraph.library.scipy.stats import multivariate
@@ -49,6 +51,8 @@ def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
 
 def replacement(function: Any) -> Function | None:
     """Return the replacement of a function of SciPy, or of an object of one of its classes; None for others."""
+    if (solver := solver_of(function)) is not None:
+        return solver
     home = home_of(function)
     if home is None:
         if (own := of_normal(function)) is not None:
@@ -64,6 +68,13 @@ def replacement(function: Any) -> Function | None:
     if own is not None:
         return where_traced(own, function)
     return refusing(function, f"{home}.{function.__name__}", advice_of(home, function.__name__))
+
+
+def solver_of(function: Any) -> Function | None:
+    """Return the solver in place of a function of SciPy that calls functions of the user's; None for others."""
+    home = home_of(function, SOLVERS)
+    path = None if home is None else SOLVERS[home].get(function.__name__)
+    return None if path is None else converted(load(path))
 
 
 def advice_of(home: str, name: str) -> str:

@@ -1,0 +1,1 @@
+"""Steps of SciPy's solvers of ordinary differential equations, and the loops that take them."""

@@ -1,0 +1,50 @@
+"""The index of solvers: their paths, by the module from which users know the function of SciPy, and its name."""
+
+from __future__ import annotations
+
+SOLVERS: dict[str, dict[str, str]] = {
+    "scipy.integrate": {
+        "solve_ivp": "numbagraph.library.scipy.solvers.ode.initial_value_problems:solve_ivp",
+        "dblquad": "numbagraph.library.scipy.solvers.integrals.nested:dblquad",
+        "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
+        "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
+        "quad": "numbagraph.library.scipy.solvers.integrals.quadpack:quad",
+        "tplquad": "numbagraph.library.scipy.solvers.integrals.nested:tplquad",
+    },
+    "scipy.optimize": {
+        "bisect": "numbagraph.library.scipy.solvers.roots.bracketing:bisect",
+        "curve_fit": "numbagraph.library.scipy.solvers.least_squares.curves:curve_fit",
+        "fsolve": "numbagraph.library.scipy.solvers.systems.roots:fsolve",
+        "least_squares": "numbagraph.library.scipy.solvers.least_squares.nonlinear:least_squares",
+        "leastsq": "numbagraph.library.scipy.solvers.least_squares.leastsq:leastsq",
+        "bracket": "numbagraph.library.scipy.solvers.minima.brackets:bracket",
+        "brent": "numbagraph.library.scipy.solvers.minima.one_variable:brent",
+        "brenth": "numbagraph.library.scipy.solvers.roots.bracketing:brenth",
+        "brentq": "numbagraph.library.scipy.solvers.roots.bracketing:brentq",
+        "fixed_point": "numbagraph.library.scipy.solvers.roots.fixed_points:fixed_point",
+        "fminbound": "numbagraph.library.scipy.solvers.minima.one_variable:fminbound",
+        "golden": "numbagraph.library.scipy.solvers.minima.one_variable:golden",
+        "minimize_scalar": "numbagraph.library.scipy.solvers.minima.one_variable:minimize_scalar",
+        "newton": "numbagraph.library.scipy.solvers.roots.newton:newton",
+        "ridder": "numbagraph.library.scipy.solvers.roots.bracketing:ridder",
+        "root_scalar": "numbagraph.library.scipy.solvers.roots.scalar:root_scalar",
+        "toms748": "numbagraph.library.scipy.solvers.roots.enclosure:toms748",
+        "root": "numbagraph.library.scipy.solvers.systems.roots:root",
+        "fmin": "numbagraph.library.scipy.solvers.minima.legacy:fmin",
+        "fmin_bfgs": "numbagraph.library.scipy.solvers.minima.legacy:fmin_bfgs",
+        "fmin_cg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_cg",
+        "fmin_ncg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_ncg",
+        "linear_sum_assignment": "numbagraph.library.scipy.solvers.minima.assignment:linear_sum_assignment",
+        "minimize": "numbagraph.library.scipy.solvers.minima.minimize:minimize",
+        "rosen": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen",
+        "rosen_der": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen_der",
+        "rosen_hess": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen_hess",
+        "rosen_hess_prod": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen_hess_prod",
+    },
+    "scipy.optimize.elementwise": {
+        "bracket_minimum": "numbagraph.library.scipy.solvers.minima.growing_brackets:bracket_minimum",
+        "bracket_root": "numbagraph.library.scipy.solvers.roots.growing_brackets:bracket_root",
+        "find_minimum": "numbagraph.library.scipy.solvers.minima.chandrupatla:find_minimum",
+        "find_root": "numbagraph.library.scipy.solvers.roots.chandrupatla:find_root",
+    },
+}

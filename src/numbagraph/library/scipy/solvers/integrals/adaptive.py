@@ -1,0 +1,386 @@
+"""Adaptive quadrature with extrapolation (Piessens et al., QUADPACK, 1983: QAGS, QAGI and QAGP).
+
+One loop evaluates one interval a step, so that the integrand stands in the program once: the whole interval first, then
+the halves of one interval after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numbagraph.api.branches import cond
+from numbagraph.api.loops import while_loop
+from numbagraph.library.scipy.solvers.integrals.extrapolation import HUGE, LENGTH_OF_TABLE, extrapolated, repeated
+from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, TINY, Estimate, Rule, estimated
+from numbagraph.library.scipy.solvers.integrals.subintervals import Subintervals, no_subintervals, place_in_order
+
+Function = Callable[..., Any]
+
+WHOLE, LEFT, RIGHT = 0, 1, 2
+
+
+class Inner(NamedTuple):
+    """What the integrals were found to be of which the integrand consists."""
+
+    error: Any
+    """The largest error."""
+    calls: Any
+    """The number of evaluations."""
+    is_nested: Any
+
+    def with_points(self, found: tuple[Any, ...]) -> Inner:
+        """Return this with what the integrand gave at further points, beside its values."""
+        if not found:
+            return self
+        errors, calls = found
+        return Inner(np.fmax(self.error, np.max(errors)), self.calls + np.sum(calls), np.bool_(True))
+
+
+NOTHING = Estimate(*[np.float64(0.0)] * 4)
+NO_INTEGRALS = Inner(np.float64(0.0), np.int64(0), np.bool_(False))
+
+
+class Settings(NamedTuple):
+    """What an adaptive quadrature is asked for."""
+
+    rule: Rule
+    each: Function
+    """The function that evaluates another one at several points."""
+    epsabs: Any
+    epsrel: Any
+    limit: int
+    in_pieces: bool
+
+    def tolerance(self, value: Any) -> Any:
+        return np.fmax(self.epsabs, self.epsrel * np.abs(value))
+
+
+class Quadrature(NamedTuple):
+    """What an adaptive quadrature has found."""
+
+    value: Any
+    error: Any
+    status: Any
+    """QUADPACK's ``ier``."""
+    last: Any
+    """The number of subintervals."""
+    parts: Subintervals
+    inner: Inner
+
+
+class Sums(NamedTuple):
+    """The sums over the subintervals, and what says when to stop."""
+
+    area: Any
+    error: Any
+    status: Any
+    last: Any
+    goes_on: Any
+    unchanged: Any
+    """How many bisections changed nothing."""
+    unchanged_later: Any
+    """The same, of those while the table waited for the larger intervals."""
+    grown: Any
+    """How many bisections had a larger error."""
+
+
+class Table(NamedTuple):
+    """The table of the extrapolation, and what says when to use it."""
+
+    elements: Any
+    recent: Any
+    end: Any
+    calls: Any
+    idle: Any
+    """The number of calls since the last better result."""
+    is_off: Any
+    result: Any
+    error: Any
+    correction: Any
+    waits: Any
+    """Whether the errors of the larger intervals are made small first."""
+    deepest: Any
+    in_larger: Any
+    """The sum of the errors of the larger intervals."""
+    wanted: Any
+
+
+class State(NamedTuple):
+    """The state of an adaptive quadrature."""
+
+    phase: Any
+    low: Any
+    high: Any
+    left: Estimate
+    worst: Any
+    rank: Any
+    parts: Subintervals
+    sums: Sums
+    table: Table
+    first: Estimate
+    is_summed: Any
+    inner: Inner
+
+
+def over_interval(f: Function, a: Any, b: Any, settings: Settings) -> Quadrature:
+    """Integrate over an interval: QAGS, and QAGI on the interval to which an infinite one is mapped."""
+    state = initial(no_subintervals(settings.limit), settings)
+    return refined(f, state._replace(low=double(a), high=double(b)), settings)
+
+
+def over_pieces(f: Function, edges: Any, pieces: Any, settings: Settings) -> Quadrature:
+    """Integrate over an interval that is cut into ``pieces`` at its first edges: QAGP."""
+
+    def step(i: Any, carried: Any) -> Any:
+        parts, whole, is_raised, inner = carried
+        a, b = edges[i], edges[i + 1]
+        found, rest = estimated(f, a, b, settings.rule, settings.each)
+        parts = parts.with_one(i, a, b, found.value, found.error)
+        parts = parts._replace(order=replaced(parts.order, i, i))
+        is_raised = replaced(is_raised, i, (found.error == found.variation) & (found.error != 0.0))
+        whole = Estimate(*(one + other for one, other in zip(whole, found, strict=True)))
+        return parts, whole, is_raised, inner.with_points(rest)
+
+    limit = settings.limit
+    start = no_subintervals(limit), NOTHING, np.zeros(limit, dtype=bool), NO_INTEGRALS
+    parts, whole, is_raised, inner = repeated(pieces, step, start)
+    parts = parts._replace(errors=np.where(is_raised, whole.error, parts.errors))
+    parts = parts._replace(order=in_order(parts.errors, parts.order, pieces))
+    wanted = settings.tolerance(whole.value)
+    status = np.where((whole.error <= 100.0 * EPS * whole.magnitude) & (whole.error > wanted), 2, 0)
+    status = np.where((pieces > 1) & (limit < pieces + 1), 1, status)
+    state = begun(initial(parts, settings), whole, parts, whole.error <= wanted, status, pieces, settings)
+    return refined(f, state._replace(inner=inner), settings)
+
+
+def in_order(errors: Any, order: Any, count: Any) -> Any:
+    """Sort the first subintervals by their errors, the last one of equal ones first."""
+
+    def step(i: Any, order: Any) -> Any:
+        first = order[i]
+
+        def seek(number: Any, found: Any) -> Any:
+            j = i + 1 + number
+            is_larger = ~(errors[found[0]] > errors[order[j]])
+            return np.where(is_larger, order[j], found[0]), np.where(is_larger, j, found[1])
+
+        best, place = repeated(count - i - 1, seek, (first, i + np.int64(0)))
+        return replaced(replaced(order, place, first), i, best)
+
+    return repeated(count - 1, step, order)
+
+
+def double(x: Any) -> Any:
+    return np.float64(x)
+
+
+def replaced(array: Any, place: Any, value: Any) -> Any:
+    """Return an array with another element."""
+    found = array.copy()
+    found[place] = value
+    return found
+
+
+def initial(parts: Subintervals, settings: Settings) -> State:
+    zero, none, no = np.float64(0.0), np.int64(0), np.bool_(False)
+    nothing = Estimate(zero, zero, zero, zero)
+    sums = Sums(zero, zero, none, np.int64(1), np.bool_(True), none, none, none)
+    end = np.int64(0 if settings.in_pieces else 1)
+    table = Table(
+        np.zeros(LENGTH_OF_TABLE), np.zeros(3), end, none, none, no, zero, np.float64(HUGE), zero, no, np.int64(1),
+        zero, zero,
+    )  # fmt: skip
+    return State(np.int64(WHOLE), zero, zero, nothing, none, none, parts, sums, table, nothing, no, NO_INTEGRALS)
+
+
+def begun(
+    state: State, whole: Estimate, parts: Subintervals, is_small: Any, status: Any, last: Any, settings: Settings
+) -> State:
+    """Return the state after the first approximation."""
+    worst = parts.order[0]
+    error = np.sum(parts.errors)
+    goes_on = (status == 0) & ~is_small
+    wanted = settings.tolerance(whole.value)
+    sums = state.sums._replace(area=whole.value, error=error, status=status, last=last + np.int64(0), goes_on=goes_on)
+    table = state.table._replace(
+        elements=replaced(state.table.elements, 0, whole.value), result=whole.value,
+        error=np.where(goes_on, HUGE, whole.error), in_larger=error, wanted=wanted,
+    )  # fmt: skip
+    low, high = parts.lefts[worst], parts.rights[worst]
+    return state._replace(
+        phase=np.int64(LEFT), low=low, high=0.5 * (low + high), worst=worst, parts=parts, sums=sums, table=table,
+        first=whole,
+    )  # fmt: skip
+
+
+def refined(f: Function, state: State, settings: Settings) -> Quadrature:
+    """Bisect intervals until the errors are small enough, and extrapolate."""
+
+    def step(state: State) -> State:
+        found, rest = estimated(f, state.low, state.high, settings.rule, settings.each)
+        state = state._replace(inner=state.inner.with_points(rest))
+        return cond(
+            state.phase == RIGHT, lambda state, found: bisected(state, found, settings), one_evaluated, state, found
+        )
+
+    def one_evaluated(state: State, found: Estimate) -> State:
+        if settings.in_pieces:
+            return left_evaluated(state, found)
+        return cond(state.phase == LEFT, left_evaluated, whole_evaluated, state, found)
+
+    def whole_evaluated(state: State, found: Estimate) -> State:
+        wanted = settings.tolerance(found.value)
+        is_limited = (found.error <= 100.0 * EPS * found.magnitude) & (found.error > wanted)
+        status = np.where(is_limited, 2, 0) if settings.limit > 1 else np.int64(1)
+        is_small = ((found.error <= wanted) & (found.error != found.variation)) | (found.error == 0.0)
+        parts = state.parts.with_one(0, state.low, state.high, found.value, found.error)
+        return begun(state, found, parts, is_small, status, 1, settings)
+
+    return concluded(while_loop(lambda state: state.sums.goes_on, step, state))
+
+
+def left_evaluated(state: State, found: Estimate) -> State:
+    return state._replace(phase=np.int64(RIGHT), low=state.high, high=state.parts.rights[state.worst], left=found)
+
+
+def bisected(state: State, right: Estimate, settings: Settings) -> State:
+    """Return the state after both halves of an interval have been evaluated."""
+    sums, parts, worst = state.sums, state.parts, state.worst
+    a, middle, b, level = parts.lefts[worst], state.low, parts.rights[worst], parts.levels[worst] + 1
+    largest, error = parts.errors[worst], state.left.error + right.error
+    sums = with_halves(sums, parts.values[worst], largest, state.left, right, state.table.waits)
+    is_bad = np.fmax(np.abs(a), np.abs(b)) <= (1.0 + 100.0 * EPS) * (np.abs(middle) + 1000.0 * TINY)
+    status = np.where((sums.unchanged + sums.unchanged_later >= 10) | (sums.grown >= 20), 2, 0)
+    status = np.where(is_bad, 4, np.where(sums.last == settings.limit, 1, status))
+    parts = parts.with_halves(worst, sums.last - 1, (a, middle, b), level, state.left, right)
+    order, rank = place_in_order(parts, sums.last, worst, state.rank, settings.limit)
+    parts = parts._replace(order=order)
+    is_summed = sums.error <= settings.tolerance(sums.area)
+    sums = sums._replace(status=status, goes_on=~is_summed & (status == 0))
+    state = state._replace(
+        phase=np.int64(LEFT), parts=parts, sums=sums, worst=order[rank], rank=rank, is_summed=is_summed
+    )
+    state = waiting(state, largest, error, level, settings)
+    low, high = state.parts.lefts[state.worst], state.parts.rights[state.worst]
+    return state._replace(low=low, high=0.5 * (low + high))
+
+
+def with_halves(sums: Sums, before: Any, largest: Any, left: Estimate, right: Estimate, waits: Any) -> Sums:
+    """Return the sums with both halves of an interval in its place."""
+    both, error = left.value + right.value, left.error + right.error
+    is_counted = (left.variation != left.error) & (right.variation != right.error)
+    is_same = is_counted & ~((np.abs(before - both) > 1e-5 * np.abs(both)) | (error < 0.99 * largest))
+    return sums._replace(
+        area=sums.area + both - before,
+        error=sums.error + error - largest,
+        last=sums.last + 1,
+        unchanged=sums.unchanged + (is_same & ~waits),
+        unchanged_later=sums.unchanged_later + (is_same & waits),
+        grown=sums.grown + (is_counted & (sums.last > 9) & (error > largest)),
+    )
+
+
+def waiting(state: State, largest: Any, error: Any, level: Any, settings: Settings) -> State:
+    """Choose the next interval. Before one of the smallest is bisected, the errors of the larger ones are made small,
+    and the sum over all is then the next element of the sequence that the table extrapolates."""
+    table, sums, parts = state.table, state.sums, state.parts
+    is_active = sums.goes_on & ~table.is_off
+    in_larger = table.in_larger - largest + np.where(level < table.deepest, error, 0.0)
+    deepest, wanted, elements = table.deepest, table.wanted, table.elements
+    if not settings.in_pieces:
+        is_first = sums.last == 2
+        is_active = is_active & ~is_first
+        in_larger, deepest = np.where(is_first, sums.error, in_larger), np.where(is_first, 2, deepest)
+        wanted = np.where(is_first, settings.tolerance(sums.area), wanted)
+        elements = replaced(elements, 1, np.where(is_first, sums.area, elements[1]))
+    starts = is_active & (table.waits | (parts.levels[state.worst] >= deepest))
+    rank = np.where(starts & ~table.waits, 1, state.rank)
+    seeks = starts & (sums.unchanged_later < 5) & ~(in_larger <= wanted)
+    last, limit = sums.last, settings.limit
+    bound = np.where(last > 2 + limit // 2, limit + 3 - last, last)
+    rank, worst, is_found = larger_one(parts, rank, state.worst, np.where(seeks, bound, 0), deepest)
+    table = table._replace(
+        elements=elements, deepest=deepest, wanted=wanted, in_larger=in_larger, waits=table.waits | starts
+    )
+    state = state._replace(table=table, worst=worst, rank=rank)
+    return cond(starts & ~is_found, lambda state: with_extrapolation(state, settings), lambda state: state, state)
+
+
+def larger_one(parts: Subintervals, rank: Any, worst: Any, bound: Any, deepest: Any) -> tuple[Any, Any, Any]:
+    """Return the rank and the number of the interval of largest error that is not one of the smallest, and whether
+    there is one."""
+
+    def step(found: Any) -> Any:
+        rank, _, _ = found
+        worst = parts.order[rank]
+        is_found = parts.levels[worst] < deepest
+        return np.where(is_found, rank, rank + 1), worst, is_found
+
+    start = (rank, worst, np.bool_(False))
+    found: tuple[Any, Any, Any] = while_loop(lambda found: ~found[2] & (found[0] < bound), step, start)
+    return found
+
+
+def with_extrapolation(state: State, settings: Settings) -> State:
+    """Return the state after the sum over all intervals has gone into the table."""
+    table, sums, parts = state.table, state.sums, state.parts
+    end = table.end + 1
+    table = table._replace(end=end, elements=replaced(table.elements, end, sums.area))
+    if settings.in_pieces:
+        skip = lambda table, sums: (table, sums)  # noqa: E731  two elements are no sequence yet
+        table, sums = cond(end > 1, lambda table, sums: with_limit(table, sums, settings), skip, table, sums)
+    else:
+        table, sums = with_limit(table, sums, settings)
+    table = table._replace(waits=np.bool_(False), deepest=table.deepest + 1, in_larger=sums.error)
+    return state._replace(table=table, sums=sums, worst=parts.order[0], rank=np.int64(0))
+
+
+def with_limit(table: Table, sums: Sums, settings: Settings) -> tuple[Table, Sums]:
+    """Extrapolate the table, and keep the result if it seems better than the last one."""
+    elements, recent, value, distance, end = extrapolated(table.elements, table.end, table.recent, table.calls + 1)
+    idle = table.idle + 1
+    status = np.where((idle > 5) & (table.error < 1e-3 * sums.error), 5, 0)
+    is_better = ~(distance >= table.error)
+    wanted = np.where(is_better, settings.tolerance(value), table.wanted)
+    error = np.where(is_better, distance, table.error)
+    is_reached = is_better & (error < wanted if settings.in_pieces else error <= wanted)
+    table = table._replace(
+        elements=elements, recent=recent, end=end, calls=table.calls + 1, idle=np.where(is_better, 0, idle),
+        result=np.where(is_better, value, table.result), error=error, wanted=wanted, is_off=end == 0,
+        correction=np.where(is_better, table.in_larger, table.correction),
+    )  # fmt: skip
+    return table, sums._replace(status=status, goes_on=~is_reached & (status != 5))
+
+
+def concluded(state: State) -> Quadrature:
+    """Choose between the extrapolated result and the sum."""
+    table, sums, parts = state.table, state.sums, state.parts
+    is_bad = sums.unchanged_later >= 5
+    is_extrapolated = ~state.is_summed & (table.error != HUGE) & (sums.last > 1)
+    error = np.where(is_extrapolated & is_bad, table.error + table.correction, table.error)
+    status = np.where(is_extrapolated & is_bad & (sums.status == 0), 3, sums.status)
+    result, area = table.result, sums.area
+    is_worse = np.where(
+        (result != 0.0) & (area != 0.0),
+        np.divide(error, np.abs(result)) > np.divide(sums.error, np.abs(area)),
+        error > sums.error,
+    )
+    takes_sum = state.is_summed | (table.error == HUGE) | (is_extrapolated & (status != 0) & is_worse)
+    total = repeated(sums.last, lambda i, total: total + parts.values[i], np.float64(0.0))
+    is_zero = (status != 0) & (result == 0.0) & (area == 0.0)
+    tested = is_extrapolated & ~takes_sum & ~is_zero & is_divergent(result, area, sums.error, state.first)
+    status = np.where(tested, 6, status)
+    status = np.where(status > 2, status - 1, status)
+    value, error = np.where(takes_sum, total, result), np.where(takes_sum, sums.error, error)
+    return Quadrature(value, error, status, sums.last, parts, state.inner)
+
+
+def is_divergent(result: Any, area: Any, error: Any, first: Estimate) -> Any:
+    """Whether the extrapolated result and the sum are too far apart."""
+    has_one_sign = np.abs(first.value) >= (1.0 - 50.0 * EPS) * first.magnitude
+    is_small = ~has_one_sign & (np.fmax(np.abs(result), np.abs(area)) <= 0.01 * first.magnitude)
+    ratio = np.divide(result, area)
+    return ~is_small & ((ratio < 0.01) | (ratio > 100.0) | (error > np.abs(area)))

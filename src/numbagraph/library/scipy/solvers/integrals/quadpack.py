@@ -1,0 +1,226 @@
+"""`scipy.integrate.quad`, by QUADPACK's algorithms."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import IntegrationWarning
+
+from numbagraph.capture.builtins.numbers import is_traced
+from numbagraph.library.scipy import leibniz
+from numbagraph.library.scipy.arguments import known_number, refuse
+from numbagraph.library.scipy.solvers.integrals.adaptive import Quadrature, Settings, over_interval, over_pieces
+from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, KRONROD_15, KRONROD_21
+from numbagraph.library.scipy.solvers.integrals.messages import messages
+
+Function = Callable[..., Any]
+
+
+def quad(
+    func: Function,
+    a: Any,
+    b: Any,
+    args: Any = (),
+    full_output: Any = 0,
+    epsabs: Any = 1.49e-8,
+    epsrel: Any = 1.49e-8,
+    limit: Any = 50,
+    points: Any = None,
+    weight: Any = None,
+    wvar: Any = None,
+    wopts: Any = None,
+    maxp1: Any = 50,
+    limlst: Any = 50,
+    complex_func: bool = False,
+) -> Any:
+    """`scipy.integrate.quad`."""
+    del wvar, wopts, maxp1, limlst  # of weights
+    if weight is not None:
+        refuse(f"quad with weight={weight!r}", "write the weight into the function")
+    args = args if isinstance(args, tuple) else (args,)
+    points = None if points is None else np.asarray(points, dtype=np.float64)
+    options = Options(epsabs, epsrel, known_number(limit, "the limit of quad"), points)
+    if complex_func:
+        real = integrated(lambda x: np.real(func(x, *args)), a, b, full_output, options)
+        imaginary = integrated(lambda x: np.imag(func(x, *args)), a, b, full_output, options)
+        found = real[0] + 1j * imaginary[0], real[1] + 1j * imaginary[1]
+        return (*found, {"real": real[2:], "imag": imaginary[2:]}) if full_output else found
+    return integrated(lambda x: func(x, *args), a, b, full_output, options)
+
+
+class Options(NamedTuple):
+    epsabs: Any
+    epsrel: Any
+    limit: int
+    points: Any
+
+
+class Found(NamedTuple):
+    """An integral, whose integrand may be one itself."""
+
+    value: Any
+    error: Any
+    """The largest estimate of the errors of this one and those inside of it."""
+    calls: Any
+    """The number of evaluations of the innermost function."""
+
+
+def integrated(func: Function, a: Any, b: Any, full_output: Any, options: Options) -> Any:
+    """Integrate a real function."""
+    limit, points = options.limit, options.points
+
+    def integrand(x: Any) -> Any:
+        return np.float64(func(x))
+
+    lower, upper, value, found = with_derivatives(integrand, a, b, options)
+    is_empty = np.equal(a, b)
+    error, status = np.where(is_empty, 0.0, found.error)[()], np.where(is_empty, 0, found.status)
+    if full_output:
+        return value, error, info_of(found, is_empty, calls_of(lower, upper, points, found.last), status)
+    warn_of(status, limit)
+    return value, error
+
+
+def integral_of(integrand: Function, a: Any, b: Any, options: Options) -> Found:
+    """Integrate a real function, or one that gives an integral, with the details of it."""
+    lower, upper, value, found = with_derivatives(integrand, a, b, options)
+    is_empty = np.equal(a, b)
+    error, calls = np.fmax(found.error, found.inner.error), calls_of(lower, upper, options.points, found.last)
+    calls = np.where(found.inner.is_nested, found.inner.calls, calls)
+    return Found(value, np.where(is_empty, 0.0, error)[()], np.where(is_empty, 0, calls)[()])
+
+
+def with_derivatives(integrand: Function, a: Any, b: Any, options: Options) -> tuple[Any, Any, Any, Quadrature]:
+    """Return the bounds in order, the integral, and the details of the quadrature."""
+    epsabs, epsrel, limit, points = options
+    if limit < 1:
+        raise ValueError("Invalid 'limit' argument. There must be at least one subinterval")
+    if epsabs <= 0 and epsrel < max(50.0 * EPS, 5e-29):
+        raise ValueError("If 'epsabs'<=0, 'epsrel' must be greater than both 5e-29 and 50*(machine epsilon).")
+    a, b = np.float64(a), np.float64(b)
+    lower, upper, is_flipped = sorted_bounds(a, b)
+    settings = (epsabs, epsrel) if points is None else (epsabs, epsrel, points)
+
+    def number(x: Any) -> Any:
+        value = integrand(x)
+        return value.value if isinstance(value, Found) else value
+
+    region = leibniz.traced(number)
+    found = adaptive(integrand, leibniz.for_each(region), lower, upper, limit, *settings)
+    value = np.where(np.equal(a, b), 0.0, found.value)
+    value = leibniz.integral(region, lower, upper, value, quadrature_of(limit), *settings)
+    return lower, upper, np.where(is_flipped, -value, value)[()], found
+
+
+def quadrature_of(limit: int) -> Function:
+    """Return the quadrature of derivatives, which has no status: that of the integral itself is told."""
+
+    def quadrature(slope: Function, lower: Any, upper: Any, *settings: Any) -> Any:
+        region = leibniz.traced(slope)
+        value = adaptive(slope, leibniz.for_each(region), lower, upper, limit, *settings).value
+        value = np.where(np.equal(lower, upper), 0.0, value)
+        return leibniz.integral(region, lower, upper, value, quadrature, *settings)
+
+    return quadrature
+
+
+def is_known(x: Any, infinity: float) -> bool:
+    """Whether a bound is known to be infinite."""
+    return not is_traced(x) and bool(x == infinity)
+
+
+def sorted_bounds(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Return the lower and the upper bound, and whether they were exchanged. What is known stays so."""
+    if is_known(b, np.inf) or is_known(a, -np.inf):
+        return a, b, False
+    if is_known(a, np.inf) or is_known(b, -np.inf):
+        return b, a, True
+    if not is_traced((a, b)):
+        return (b, a, True) if b < a else (a, b, False)
+    is_flipped = b < a
+    return np.where(is_flipped, b, a)[()], np.where(is_flipped, a, b)[()], is_flipped
+
+
+def adaptive(
+    f: Function, each: Function, lower: Any, upper: Any, limit: int, epsabs: Any, epsrel: Any, points: Any = None
+) -> Quadrature:
+    """Integrate by the algorithm of QUADPACK that serves the bounds."""
+    is_below, is_above = is_known(lower, -np.inf), is_known(upper, np.inf)
+    if not is_below and not is_above:
+        if np.isinf(lower) or np.isinf(upper):
+            raise ValueError("an infinite bound of quad must be known while the function is traced: write np.inf there")
+        if points is None:
+            return over_interval(f, lower, upper, Settings(KRONROD_21, each, epsabs, epsrel, limit, points is not None))
+        edges, pieces = edges_of(points, lower, upper)
+        return over_pieces(f, edges, pieces, Settings(KRONROD_21, each, epsabs, epsrel, limit, points is not None))
+    if points is not None:
+        raise ValueError("Infinity inputs cannot be used with break points.")
+
+    def mapped(t: Any) -> Any:
+        """Return the integrand on the unit interval, to which the infinite one is mapped."""
+        distance = np.divide(1.0 - t, t)
+        if is_below and is_above:
+            one, other = f(distance), f(-distance)
+            value = both(one, other) if isinstance(one, tuple) else one + other
+        else:
+            value = f(upper - distance) if is_below else f(lower + distance)
+        if isinstance(value, tuple):
+            return (np.divide(np.divide(value[0], t), t), *value[1:])
+        return np.divide(np.divide(value, t), t)
+
+    return over_interval(mapped, 0.0, 1.0, Settings(KRONROD_15, each, epsabs, epsrel, limit, False))
+
+
+def both(one: Any, other: Any) -> Any:
+    """Return the sum of two integrals."""
+    return one[0] + other[0], np.fmax(one[1], other[1]), one[2] + other[2]
+
+
+def edges_of(points: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Return the bounds and the points between them in order, and the number of pieces."""
+    count = len(points)
+    ordered = np.sort(points)
+    edges, pieces = np.zeros(count + 2), 0
+    edges[0] = lower
+    for i in range(count):
+        point = ordered[i]
+        is_new = (point > edges[pieces]) & (point < upper)
+        pieces += is_new
+        edges[pieces] = np.where(is_new, point, edges[pieces])
+    edges[pieces + 1] = upper
+    return edges, pieces + 1
+
+
+def calls_of(lower: Any, upper: Any, points: Any, last: Any) -> Any:
+    """Return the number of evaluations."""
+    is_below, is_above = is_known(lower, -np.inf), is_known(upper, np.inf)
+    if is_below or is_above:
+        return (30 * last - 15) * (2 if is_below and is_above else 1)
+    if points is None:
+        return 42 * last - 21
+    return 42 * last - 21 * edges_of(points, lower, upper)[1]
+
+
+def info_of(found: Quadrature, is_empty: Any, calls: Any, status: Any) -> dict[str, Any]:
+    """Return SciPy's dict of details. The text of a warning is in it, since a tuple's length cannot follow from it."""
+    parts = found.parts
+    return {
+        "neval": np.where(is_empty, 0, calls)[()],
+        "last": np.where(is_empty, 0, found.last)[()],
+        "iord": parts.order.astype(np.int32),
+        "alist": np.where(is_empty, np.nan, parts.lefts),
+        "blist": np.where(is_empty, np.nan, parts.rights),
+        "rlist": np.where(is_empty, 0.0, parts.values),
+        "elist": np.where(is_empty, 0.0, parts.errors),
+        "ier": status[()],
+    }
+
+
+def warn_of(status: Any, limit: int) -> None:
+    if status != 0:
+        for number, message in enumerate(messages(limit), start=1):
+            if status == number:
+                warnings.warn(message, IntegrationWarning, stacklevel=2)

@@ -1,0 +1,1 @@
+"""Least squares: nonlinear ones with and without bounds, fits of curves, and linear ones with constraints."""

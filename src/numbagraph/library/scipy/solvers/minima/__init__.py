@@ -1,0 +1,1 @@
+"""Minima of functions of one variable and of several."""

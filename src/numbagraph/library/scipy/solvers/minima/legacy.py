@@ -1,0 +1,75 @@
+"""SciPy's older names of the methods of `scipy.optimize.minimize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.library.scipy.solvers.minima.minimize import minimize
+from numbagraph.library.scipy.solvers.minima.objective import PRECISION
+
+Function = Callable[..., Any]
+
+EPSILON = PRECISION**0.5
+
+
+def picked(result: Any, full_output: Any, *names: str) -> Any:
+    """Return the minimiser, or a tuple of attributes of the result."""
+    return tuple(getattr(result, name) for name in ("x", "fun", *names)) if full_output else result.x
+
+
+def fmin(
+    func: Function, x0: Any, args: Any = (), xtol: Any = 1e-4, ftol: Any = 1e-4, maxiter: Any = None,
+    maxfun: Any = None, full_output: Any = 0, disp: Any = 1, retall: Any = 0, callback: Any = None,
+    initial_simplex: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin`."""
+    options = {
+        "xatol": xtol, "fatol": ftol, "maxiter": maxiter, "maxfev": maxfun, "disp": disp, "return_all": retall,
+        "initial_simplex": initial_simplex,
+    }  # fmt: skip
+    found = minimize(func, x0, args, "Nelder-Mead", callback=callback, options=options)
+    return picked(found, full_output, "nit", "nfev", "status")
+
+
+def fmin_bfgs(
+    f: Function, x0: Any, fprime: Any = None, args: Any = (), gtol: Any = 1e-5, norm: Any = np.inf,
+    epsilon: Any = EPSILON, maxiter: Any = None, full_output: Any = 0, disp: Any = 1, retall: Any = 0,
+    callback: Any = None, xrtol: Any = 0, c1: Any = 1e-4, c2: Any = 0.9, hess_inv0: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin_bfgs`."""
+    options = {
+        "gtol": gtol, "norm": norm, "eps": epsilon, "maxiter": maxiter, "disp": disp, "return_all": retall,
+        "xrtol": xrtol, "c1": c1, "c2": c2, "hess_inv0": hess_inv0,
+    }  # fmt: skip
+    found = minimize(f, x0, args, "BFGS", fprime, callback=callback, options=options)
+    return picked(found, full_output, "jac", "hess_inv", "nfev", "njev", "status")
+
+
+def fmin_cg(
+    f: Function, x0: Any, fprime: Any = None, args: Any = (), gtol: Any = 1e-5, norm: Any = np.inf,
+    epsilon: Any = EPSILON, maxiter: Any = None, full_output: Any = 0, disp: Any = 1, retall: Any = 0,
+    callback: Any = None, c1: Any = 1e-4, c2: Any = 0.4,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin_cg`."""
+    options = {
+        "gtol": gtol, "norm": norm, "eps": epsilon, "maxiter": maxiter, "disp": disp, "return_all": retall,
+        "c1": c1, "c2": c2,
+    }  # fmt: skip
+    found = minimize(f, x0, args, "CG", fprime, callback=callback, options=options)
+    return picked(found, full_output, "nfev", "njev", "status")
+
+
+def fmin_ncg(
+    f: Function, x0: Any, fprime: Any, fhess_p: Any = None, fhess: Any = None, args: Any = (), avextol: Any = 1e-5,
+    epsilon: Any = EPSILON, maxiter: Any = None, full_output: Any = 0, disp: Any = 1, retall: Any = 0,
+    callback: Any = None, c1: Any = 1e-4, c2: Any = 0.9,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin_ncg`. Without ``fhess`` and ``fhess_p`` products of the Hessian are exact."""
+    options = {
+        "xtol": avextol, "eps": epsilon, "maxiter": maxiter, "disp": disp, "return_all": retall, "c1": c1, "c2": c2,
+    }  # fmt: skip
+    found = minimize(f, x0, args, "Newton-CG", fprime, fhess, fhess_p, callback=callback, options=options)
+    return picked(found, full_output, "nfev", "njev", "nhev", "status")

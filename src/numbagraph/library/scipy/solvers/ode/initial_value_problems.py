@@ -1,0 +1,132 @@
+"""Initial value problems of ordinary differential equations, solved by SciPy's steps."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DOP853, RK23, RK45
+from scipy.integrate._ivp.ivp import METHODS as KNOWN
+from scipy.integrate._ivp.ivp import OdeResult
+
+from numbagraph.library.scipy.arguments import array, inexact, refuse
+from numbagraph.library.scipy.ode.problems import problem_of, slope_of, solution_of
+from numbagraph.library.scipy.results import result_of
+
+METHODS = {"RK23": RK23, "RK45": RK45, "DOP853": DOP853}
+IMPLICIT = ("Radau", "BDF", "LSODA")
+REACHED = "The solver successfully reached the end of the integration interval."
+EVENT = "A termination event occurred."
+TOO_SHORT = "Required step size is less than spacing between numbers."
+EPS = 2.220446049250313e-16
+WITHOUT_EFFECT = "The following arguments have no effect for a chosen solver: "
+
+
+def solve_ivp(
+    fun: Callable[..., Any],
+    t_span: Any,
+    y0: Any,
+    method: Any = "RK45",
+    t_eval: Any = None,
+    dense_output: bool = False,
+    events: Any = None,
+    vectorized: bool = False,
+    args: Any = None,
+    *,
+    first_step: Any = None,
+    max_step: Any = np.inf,
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    **extraneous: Any,
+) -> Any:
+    """`scipy.integrate.solve_ivp`."""
+    chosen = method_of(method)
+    if events is not None:
+        refuse("solve_ivp with events", "call it outside")
+    start, end = t_span
+    t0, t_end = np.float64(start), np.float64(end)
+    parameters = unpacked(args)
+    if extraneous:
+        warnings.warn(WITHOUT_EFFECT + ", ".join(f"`{each}`" for each in extraneous) + ".", stacklevel=2)
+    times = None if t_eval is None else checked_times(t_eval, t0, t_end)
+    y = state_of(y0)
+    if max_step <= 0:
+        raise ValueError("`max_step` must be positive.")
+    rtol, atol = tolerances(rtol, atol, y)
+    if first_step is not None:
+        if first_step <= 0:
+            raise ValueError("`first_step` must be positive.")
+        if first_step > np.abs(t_end - t0):
+            raise ValueError("`first_step` exceeds bounds.")
+    slope = slope_of(fun, parameters, y, vectorized)
+    problem = problem_of(chosen, slope, t0, t_end, rtol, atol, max_step)
+    found = solution_of(problem, t0, t_end, y, first_step, times, bool(dense_output))
+    status = 0 if found.reached else -1
+    message = REACHED if found.reached else TOO_SHORT
+    return result_of(
+        OdeResult, t=found.t, y=found.y, sol=found.dense, t_events=None, y_events=None, nfev=int(found.evaluations),
+        njev=0, nlu=0, status=status, message=message, success=status >= 0,
+    )  # fmt: skip
+
+
+def method_of(method: Any) -> type:
+    """Return the class of SciPy of a method."""
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]
+    if isinstance(method, type) and method in METHODS.values():
+        return method
+    if method in IMPLICIT or isinstance(method, type):
+        name = method if isinstance(method, str) else method.__name__
+        refuse(f'solve_ivp with method="{name}"', 'use "RK45", "RK23" or "DOP853", or call it outside')
+    raise ValueError(f"`method` must be one of {KNOWN} or OdeSolver class.")
+
+
+def unpacked(args: Any) -> tuple[Any, ...]:
+    if args is None:
+        return ()
+    try:
+        return tuple(args)
+    except TypeError:
+        raise TypeError(
+            f"Supplied 'args' cannot be unpacked. Please supply `args` as a tuple (e.g. `args=({args},)`)"
+        ) from None
+
+
+def state_of(y0: Any) -> Any:
+    """The state at the start, of float64 or complex128."""
+    y = inexact(y0)
+    y = y.astype(np.complex128 if y.dtype.kind == "c" else np.float64)
+    if y.ndim != 1:
+        raise ValueError("`y0` must be 1-dimensional.")
+    if not np.all(np.isfinite(y)):
+        raise ValueError("All components of the initial state `y0` must be finite.")
+    return y
+
+
+def checked_times(t_eval: Any, t0: Any, t_end: Any) -> Any:
+    times = inexact(t_eval)
+    if times.ndim != 1:
+        raise ValueError("`t_eval` must be 1-dimensional.")
+    if np.any(times < np.minimum(t0, t_end)) or np.any(times > np.maximum(t0, t_end)):
+        raise ValueError("Values in `t_eval` are not within `t_span`.")
+    if np.any(np.diff(times) * np.where(t_end == t0, 0.0, np.where(t_end > t0, 1.0, -1.0)) < 0) or (
+        t_end != t0 and np.any(np.diff(times) == 0)
+    ):
+        raise ValueError("Values in `t_eval` are not properly sorted.")
+    return times
+
+
+def tolerances(rtol: Any, atol: Any, y: Any) -> Any:
+    rtol, atol = array(rtol), array(atol)
+    if np.any(rtol < 100 * EPS):
+        warnings.warn(
+            f"At least one element of `rtol` is too small. Setting `rtol = np.maximum(rtol, {100 * EPS})`.",
+            stacklevel=2,
+        )
+    if atol.ndim > 0 and atol.shape != y.shape:
+        raise ValueError("`atol` has wrong shape.")
+    if np.any(atol < 0):
+        raise ValueError("`atol` must be positive.")
+    return np.maximum(rtol, 100 * EPS), atol

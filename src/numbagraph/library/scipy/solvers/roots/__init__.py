@@ -1,0 +1,1 @@
+"""Roots of functions of one variable and of several."""

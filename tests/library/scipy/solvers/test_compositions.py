@@ -1,0 +1,80 @@
+"""Each solver in a branch, in a loop, under a derivative and in a batch, as a function of one number."""
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+import numbagraph as ng
+
+
+def by_minimum(method):
+    def solve(a):
+        return optimize.minimize(lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), np.zeros(2), method=method, tol=1e-9).x[0]
+
+    return solve
+
+
+def by_ode(method):
+    def solve(a):
+        return integrate.solve_ivp(lambda t, y: -a * y * y, (0.0, 1.0), [1.0], method=method, rtol=1e-9, atol=1e-9).y[
+            0, -1
+        ]
+
+    return solve
+
+
+T = np.linspace(0.1, 2.0, 12)
+
+SOLVERS = {
+    "brentq": lambda a: optimize.brentq(lambda x: x**3 + x - a, -1.0, 5.0),
+    "newton": lambda a: optimize.newton(lambda x: x**3 + x - a, 1.0),
+    "root_scalar": lambda a: optimize.root_scalar(lambda x: x**3 + x - a, bracket=(-1.0, 5.0)).root,
+    "fixed_point": lambda a: optimize.fixed_point(lambda x: 0.3 * np.cos(x) + 0.1 * a, 0.5),
+    "minimize_scalar": lambda a: optimize.minimize_scalar(lambda x: (x - a) ** 2 + 0.1 * x**4, tol=1e-12).x,
+    "root": lambda a: optimize.root(lambda x: np.stack([x[0] + x[1] - a, x[0] ** 3 - x[1]]), np.ones(2)).x[1],
+    "fsolve": lambda a: optimize.fsolve(lambda x: x**3 + x - a, np.ones(1))[0],
+    "least_squares": lambda a: optimize.least_squares(lambda x: np.stack([x[0] - a, 0.3 * x[0] ** 2]), np.ones(1)).x[0],
+    "leastsq": lambda a: optimize.leastsq(lambda x: np.stack([x[0] - a, 0.3 * x[0] ** 2]), np.ones(1))[0][0],
+    "curve_fit": lambda a: optimize.curve_fit(lambda t, r: np.exp(-r * t), T, np.exp(-a * T) + 0.1 * a * T, p0=[1.0])[
+        0
+    ][0],
+    "BFGS": by_minimum("BFGS"),
+    "CG": by_minimum("CG"),
+    "Newton-CG": by_minimum("Newton-CG"),
+    "trust-ncg": by_minimum("trust-ncg"),
+    "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
+    "fixed_quad": lambda a: integrate.fixed_quad(lambda x: np.exp(-a * x), 0.0, a, n=9)[0],
+    "RK45": by_ode("RK45"),
+    "DOP853": by_ode("DOP853"),
+}
+
+
+def in_branch_and_loop(solve):
+    def program(a):
+        total = 0.0 * a
+        for k in range(4):
+            x = a + 0.1 * k
+            if x > 1.05:
+                total = total + solve(x)
+            else:
+                total = total + x * x
+        return total
+
+    return program
+
+
+NEEDS_SLOPES = ("CG", "Newton-CG", "trust-ncg")
+"""Methods that SciPy has no exact slopes of: its BFGS finds the same minimum."""
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_in_branches_loops_derivatives_and_batches(name):
+    program = in_branch_and_loop(SOLVERS[name])
+    plain = in_branch_and_loop(SOLVERS["BFGS" if name in NEEDS_SLOPES else name])
+    value, slope = ng.graph_jit(ng.value_and_grad(program))(0.9)
+    np.testing.assert_allclose(value, plain(0.9), rtol=2e-6)
+    step = 1e-3
+    expected = (plain(0.9 + step) - plain(0.9 - step)) / (2 * step)
+    np.testing.assert_allclose(slope, expected, rtol=2e-3)
+    batch = np.array([0.9, 1.3])
+    np.testing.assert_allclose(ng.vmap(program)(batch), [plain(each) for each in batch], rtol=2e-6)
