@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from numbagraph.ir.abi import ArrayLeaf
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Extent, Value
+from numbagraph.jit.conversion import converter
 from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.version import Traced, trace
 from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
@@ -99,6 +101,7 @@ class FunctionOp(Op):
     def __init__(self, function: NativeCall | Pullback) -> None:
         self.function = function
         self._traced: dict[Any, Traced] = {}
+        self._converted: set[Any] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FunctionOp, (self.function,)
@@ -134,13 +137,19 @@ class FunctionOp(Op):
         key = tuple(each.type for each in variables)
         if key not in self._traced:
             with collector_at_rest:
-                try:
-                    self._traced[key] = self._trace(variables, unknown=None)
-                except FAILURES:  # it may be one that is for lengths that do not broadcast
-                    self._traced[key] = self._trace(variables, unknown=False)
+                self._traced[key] = self._attempt(variables)
         return self._traced[key]
 
-    def _trace(self, variables: Sequence[Variable], unknown: bool | None) -> Traced:
+    def _attempt(self, variables: Sequence[Variable]) -> Traced:
+        *attempts, last = itertools.product((False, True), (None, False))
+        for converts, unknown in attempts:
+            try:
+                return self._trace(variables, unknown, converts)
+            except FAILURES:  # it may be for lengths that do not broadcast, or have loops and branches on elements
+                continue
+        return self._trace(variables, last[1], last[0])
+
+    def _trace(self, variables: Sequence[Variable], unknown: bool | None, converts: bool) -> Traced:
         layouts = [
             ArrayLeaf(
                 dtype_of(each), tuple(unknown if length is None else length == 1 for length in static_shape(each))
@@ -148,7 +157,16 @@ class FunctionOp(Op):
             for each in variables
         ]
         names = [each.name or f"argument {number}" for number, each in enumerate(variables)]
-        return trace(lambda tracers: self.function(*tracers), layouts, names, str(self.function), str(self.function))
+        described = str(self.function)
+        found = trace(lambda tracers: self.function(*tracers), layouts, names, described, described, converts=converts)
+        if converts:
+            self._converted.add(tuple(each.type for each in variables))
+        return found
+
+    def converts(self, variables: Sequence[Variable]) -> bool:
+        """Whether the function's loops and branches are captured, for variables of some types."""
+        self.traced(variables)
+        return tuple(each.type for each in variables) in self._converted
 
     @cached_property
     def compiled(self) -> Callable[..., GraphFunction]:
@@ -231,7 +249,7 @@ def known_length(extent: Extent, known: dict[Extent, int]) -> int | None:
 @imports(FunctionOp)
 def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[Value]:
     """The graph of the function, applied to the translations of the inputs."""
-    with tracing(str(node.op.function)) as current:
+    with tracing(str(node.op.function), converter() if node.op.converts(node.inputs) else None) as current:
         leaves = leaves_of(node.op.function(*[Tracer(each, argument=True) for each in inputs]))
     shapes.require_all(current.guards)
     importer.arrays.update(current.captured.snapshots)

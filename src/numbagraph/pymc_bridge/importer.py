@@ -59,8 +59,9 @@ LATER = {
         "numbagraph.pymc_bridge.translations.sparse_items",
     ),
     "pytensor.xtensor": ("numbagraph.pymc_bridge.translations.named_dimensions",),
+    "pytensor.tensor.optimize": ("numbagraph.pymc_bridge.translations.optimisation",),
 }
-"""The modules with translations that few models need, by the package of PyTensor that has the ops."""
+"""The modules with translations that few models need, by the package or module of PyTensor that has the ops."""
 
 
 BY_PYTENSOR = (
@@ -116,8 +117,9 @@ def is_choice(node: Apply) -> bool:
 
 def handler_of(op: Any) -> Handler | None:
     """The translation of an op: that of its class, or of the nearest class that it inherits from."""
-    package = ".".join(type(op).__module__.split(".")[:2])
-    for each in LATER.get(package, ()):
+    module = type(op).__module__
+    package = ".".join(module.split(".")[:2])
+    for each in (*LATER.get(package, ()), *LATER.get(module, ())):
         import_module(each)
     return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
 
