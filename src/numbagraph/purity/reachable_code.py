@@ -54,6 +54,8 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _ASKING = {"type", "hasattr", "getattr", "nditer", "deque", "default_rng"}
 """Functions that look at an object's class, or at its memory, without a call of the object (`deque(maxlen=k)` does so),
 and the one that makes a generator of random numbers."""
+_PRINTING = {"curve_fit", "fsolve", "least_squares", "leastsq", "root"}
+"""SciPy's functions whose compiled code prints the errors of the functions that it calls."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
 _CALLBACK = ("numbagraph.api.callbacks", "pure_callback")
@@ -136,8 +138,8 @@ class Walk:
     def converts_at_once(self) -> bool:
         """Whether a trace of the unconverted code may go wrong: it asks for the class of a traced array, which is not
         that of the array, makes a generator, which would draw while it is traced, or catches errors that only the
-        program raises (a loop may end with one)."""
-        return not _ASKING.isdisjoint(self._names) or any(map(takes_errors, self.codes.values()))
+        program raises (a loop may end with one). Or it would print an error."""
+        return not self._names.isdisjoint(_ASKING | _PRINTING) or any(map(takes_errors, self.codes.values()))
 
     def watch(self) -> Watch | None:
         """The watch over calls while the function is traced; None where it needs none."""

@@ -130,3 +130,10 @@ def test_errors_are_those_of_scipy(failing):
     with pytest.raises(plain.type) as compiled:
         ng.graph_jit(failing)(np.ones(2))
     assert str(plain.value).splitlines()[0][:40] in str(compiled.value)
+
+
+def test_nothing_is_printed_while_a_function_is_traced(capfd):
+    """MINPACK prints the error of a function that gives a traced array."""
+    compiled = ng.graph_jit(lambda a: fsolve(lambda x, k: x * x - k, np.ones(3), args=(a,)))
+    np.testing.assert_allclose(compiled(np.array([1.0, 4.0, 9.0])), [1.0, 2.0, 3.0])
+    assert capfd.readouterr().err == ""
