@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.api.branches import cond
 from numbagraph.api.differentiation import stop_gradient
-from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.structs import Struct
 from numbagraph.library.scipy.arguments import differentiated
 from numbagraph.library.scipy.ode.tableaus import Tableau, combination
 
@@ -200,12 +200,3 @@ def first_size(problem: Problem, t: Any, y: Any, slope: Any) -> Any:
         (0.01 / largest) ** (1 / (problem.tableau.order + 1)),
     )
     return at_most(problem.longest, at_most(length, at_most(h1, 100 * h0)))
-
-
-def without_derivatives(problem: Problem) -> Problem:
-    """The problem whose numbers are constants for derivatives."""
-    held = (
-        stop_gradient(each) for each in (problem.end, problem.direction, problem.rtol, problem.atol, problem.longest)
-    )
-    names = ("end", "direction", "rtol", "atol", "longest")
-    return replace(problem, **dict(zip(names, held, strict=True)))

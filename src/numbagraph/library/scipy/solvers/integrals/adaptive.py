@@ -82,7 +82,7 @@ class Sums(NamedTuple):
     unchanged: Any
     """How many bisections changed nothing."""
     unchanged_later: Any
-    """The same, of those while the table waited for the larger intervals."""
+    """How many bisections changed nothing while the table waited for the larger intervals."""
     grown: Any
     """How many bisections had a larger error."""
 

@@ -18,7 +18,6 @@ from numbagraph.library.scipy.results import result_of
 METHODS = {"RK23": RK23, "RK45": RK45, "DOP853": DOP853}
 IMPLICIT = ("Radau", "BDF", "LSODA")
 REACHED = "The solver successfully reached the end of the integration interval."
-EVENT = "A termination event occurred."
 TOO_SHORT = "Required step size is less than spacing between numbers."
 EPS = 2.220446049250313e-16
 WITHOUT_EFFECT = "The following arguments have no effect for a chosen solver: "
