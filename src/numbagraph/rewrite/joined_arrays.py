@@ -73,6 +73,19 @@ def pick_of_piece(node: Node) -> Value | None:
     return None
 
 
+@node_rule(lambda op: op.name == "pick", of_named_op, operands=("slice",))
+def pick_of_single(node: Node) -> Value | None:
+    """The one element that an axis has, of a slice of it that has this element or none."""
+    sliced, axis = node.inputs[0], node.attrs["axis"]
+    assert isinstance(sliced, Node)
+    source, cuts = sliced.inputs[0], slice_cuts(sliced.inputs[1:], **sliced.attrs)
+    if node.attrs["checked"] or axis not in cuts or shapes.resolve(source.shape[axis]) != 1:
+        return None
+    others = {each + (each < axis): cut for each, cut in cuts.items() if each != axis}
+    element = pick_value(source, axis, 0)
+    return take_slice(element, others) if others else element
+
+
 @node_rule(lambda op: op.name == "pick", of_named_op, operands=("transpose",))
 def pick_before_transposing(node: Node) -> Value | None:
     """Take a row of joined arrays before they are transposed."""
@@ -107,20 +120,22 @@ def sum_of_sums(*values: Value, axes: tuple[int, ...]) -> Value:
     return reduce(lambda x, y: x + y, [patterns.sum(value, axes=axes) for value in values])
 
 
-PIECES = (slice_of_piece, pick_of_piece, pick_before_transposing, slice_before_repeating)
+PIECES = (slice_of_piece, pick_of_piece, pick_of_single, pick_before_transposing, slice_before_repeating)
 
 PARTS = RuleSet("parts of joined arrays", PIECES)
 
 
+def is_late(node: Node) -> bool:
+    """Whether the length of joined arrays or of a slice follows from elements."""
+    if node.op.name == "slice":
+        return any(isinstance(shapes.resolve(each), Node) for each in node.shape)
+    return node.op.name == "concatenate" and isinstance(shapes.resolve(node.shape[node.attrs["axis"]]), Node)
+
+
 def parts_alone(values: Sequence[Value]) -> list[Value]:
-    """Rewrite values, so that of joined arrays of which elements alone are read no others are needed: the lengths of
-    these may be known too late for a batch."""
-    has_late = any(
-        isinstance(each, Node)
-        and each.op.name == "concatenate"
-        and isinstance(shapes.resolve(each.shape[each.attrs["axis"]]), Node)
-        for each in toposort(values)
-    )
+    """Rewrite values, so that of joined arrays and slices of which elements alone are read no others are needed: the
+    lengths of these may be known too late for a batch."""
+    has_late = any(isinstance(each, Node) and is_late(each) for each in toposort(values))
     return rewrite_values(values, PARTS) if has_late else list(values)
 
 

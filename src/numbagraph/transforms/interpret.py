@@ -423,7 +423,7 @@ def exact_length(extent: Extent, environment: Environment) -> int:
     that."""
     extent = shapes.resolve(extent)
     for value in toposort([extent], known=environment) if isinstance(extent, Node) else ():
-        if not isinstance(value, Node) or value.op.name not in EXACT or value.ndim:
+        if not isinstance(value, Node) or value.op.name not in EXACT or value.ndim or value.dtype.kind not in "iu":
             continue
         if shapes.follows_from_lengths(value):
             exact = EXACT[value.op.name](*(length_of(each, environment) for each in value.inputs))

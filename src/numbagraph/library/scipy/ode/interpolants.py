@@ -1,18 +1,28 @@
-"""Polynomials through the steps of a solver, whose coefficients are rows."""
+"""Polynomials through the steps of explicit methods."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.integrate._ivp.rk import Dop853DenseOutput, RkDenseOutput
 
+from numbagraph.api.differentiation import stop_gradient
+from numbagraph.library.scipy.ode.methods import Piece, Problem
 from numbagraph.library.scipy.ode.tableaus import Tableau
-from numbagraph.library.scipy.ode.trials import Problem, Step
+from numbagraph.library.scipy.ode.trials import State, Step
 
 
-def coefficients(problem: Problem, step: Step, h: Any, y: Any) -> Any:
+def piece(tableau: Tableau, problem: Problem, state: State) -> Piece:
+    """Return the polynomial through the step that has led to a state."""
+    step = state.last
+    assert step is not None
+    h = stop_gradient(state.t - step.t)
+    return Piece(step.t, h, step.y, coefficients(tableau, problem, step, h, state.y))
+
+
+def coefficients(tableau: Tableau, problem: Problem, step: Step, h: Any, y: Any) -> Any:
     """Return the coefficients of the polynomial through a step of length ``h`` that ends at ``y``."""
-    tableau = problem.tableau
     if not len(tableau.extra_nodes):
         return h * (tableau.dense.T @ step.stages)
     stages, last = step.stages, tableau.stages
@@ -26,8 +36,7 @@ def coefficients(problem: Problem, step: Step, h: Any, y: Any) -> Any:
 
 
 def at(tableau: Tableau, rows: Any, x: Any) -> Any:
-    """The difference from the start of a step, at a part ``x`` of it; ``x`` has an axis more where it stands for
-    several parts, each with rows of its own."""
+    """The difference from the start of a step, at a part ``x`` of it."""
     if not len(tableau.extra_nodes):
         found = rows[-1]
         for number in range(len(tableau.dense[0]) - 2, -1, -1):
@@ -38,3 +47,10 @@ def at(tableau: Tableau, rows: Any, x: Any) -> Any:
         found = rows[number] if found is None else found + rows[number]
         found = found * (x if (len(tableau.dense) + 2 - number) % 2 == 0 else 1 - x)
     return found
+
+
+def output(tableau: Tableau, start: Any, end: Any, y: Any, piece: Piece) -> Any:
+    """SciPy's own polynomial."""
+    if len(tableau.extra_nodes):
+        return Dop853DenseOutput(start, end, y, piece.rows)
+    return RkDenseOutput(start, end, y, piece.rows.T / (end - start))

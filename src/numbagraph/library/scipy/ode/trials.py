@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from numbagraph.api.branches import cond
 from numbagraph.api.differentiation import stop_gradient
-from numbagraph.ir.structs import Struct
 from numbagraph.library.scipy.arguments import differentiated
+from numbagraph.library.scipy.ode.methods import Problem, at_least, at_most, integer, norm, squares
 from numbagraph.library.scipy.ode.tableaus import Tableau, combination
 
 SAFETY, LEAST, GREATEST = 0.9, 0.2, 10.0
-
-
-class Problem(Struct, eq=False):
-    """An initial value problem, and how accurately it is solved."""
-
-    slope: Callable[[Any, Any], Any]
-    tableau: Tableau
-    end: Any
-    direction: Any
-    rtol: Any
-    atol: Any
-    longest: Any
-
-    def remains(self, t: Any) -> Any:
-        """Whether the end has not been reached."""
-        return self.direction * (t - self.end) < 0
-
-    def shortest(self, t: Any) -> Any:
-        """The length that steps at a time must have."""
-        return 10.0 * np.abs(np.nextafter(t, self.direction * np.inf) - t)
 
 
 class Step(NamedTuple):
@@ -61,40 +40,16 @@ class State(NamedTuple):
     """The step that has led here; None where nobody asks for it."""
 
 
-def integer(number: int) -> Any:
-    return np.asarray(number, np.int64)
-
-
-def norm(x: Any) -> Any:
-    """The root mean square of magnitudes."""
-    return np.sqrt(squares(x) / x.size)
-
-
-def squares(x: Any) -> Any:
-    return np.sum(x.real**2 + x.imag**2) if x.dtype.kind == "c" else np.sum(x * x)
-
-
-def at_most(value: Any, most: Any) -> Any:
-    """``min(most, value)`` of Python, which is ``most`` where the value is NaN."""
-    return np.where(value < most, value, most)
-
-
-def first_state(problem: Problem, t: Any, y: Any, slope: Any, size: Any, with_last: bool) -> State:
+def first_state(tableau: Tableau, problem: Problem, t: Any, y: Any, slope: Any, size: Any, with_last: bool) -> State:
     """Return the state before the first trial."""
     held = stop_gradient(t)
-    last = Step(t, y, rows_like(problem, slope)) if with_last else None
-    size, failed = begun(problem, held, stop_gradient(size))
+    last = Step(t, y, rows_like(tableau, slope)) if with_last else None
+    size = problem.fitted(held, stop_gradient(size))
+    failed = size < problem.shortest(held)
     return State(t, y, slope, size, np.asarray(False), failed, integer(0), integer(0), last)
 
 
-def begun(problem: Problem, t: Any, size: Any) -> tuple[Any, Any]:
-    """The length of the first trial of a step, and whether it is too short."""
-    shortest = problem.shortest(t)
-    size = np.where(size > problem.longest, problem.longest, np.where(size < shortest, shortest, size))
-    return size, size < shortest
-
-
-def trial(problem: Problem, state: State) -> State:
+def trial(tableau: Tableau, problem: Problem, state: State) -> State:
     """Return the state after one more trial. The derivative is that of a step of this length: through the choice of
     the length it would grow without bound. Trials that are rejected have none, as slopes may be NaN there."""
     t, y = state.t, state.y
@@ -104,25 +59,23 @@ def trial(problem: Problem, state: State) -> State:
     h = after - held
     size = np.abs(h)
     t_new = differentiated(after, t)
-    new, slope, stages = stepped(problem, t, y, state.slope, h, t_new)
+    new, slope, stages = stepped(tableau, problem, t, y, state.slope, h, t_new)
     scale = problem.atol + np.maximum(np.abs(y), np.abs(new)) * problem.rtol
-    error = stop_gradient(error_of(problem.tableau, stages, scale, size))
+    error = stop_gradient(error_of(tableau, stages, scale, size))
     accepted = error < 1
-    factor = SAFETY * error ** (-1 / (problem.tableau.order + 1))
+    factor = SAFETY * error ** (-1 / (tableau.order + 1))
     greatest = np.where(state.was_rejected, 1.0, GREATEST)
-    factor = np.where(accepted, at_most(factor, greatest), np.where(factor > LEAST, factor, LEAST))
+    factor = np.where(accepted, at_most(factor, greatest), at_least(factor, LEAST))
     t_next = np.where(accepted, after, held)
     size = size * factor
-    shortest = problem.shortest(t_next)
-    fitted = np.where(size > problem.longest, problem.longest, np.where(size < shortest, shortest, size))
-    size = np.where(accepted, fitted, size)
+    size = np.where(accepted, problem.fitted(t_next, size), size)
     before, now = (y, state.slope), (new, slope)
     last = state.last
     if last is not None:
         before, now = (*before, last.stages), (*now, stages if not isinstance(stages, list) else np.stack(stages))
 
     def of_step() -> tuple[Any, ...]:
-        new, slope, stages = stepped(problem, t, y, state.slope, h, t_new)
+        new, slope, stages = stepped(tableau, problem, t, y, state.slope, h, t_new)
         rows = stages if not isinstance(stages, list) else np.stack(stages)
         return (new, slope) if last is None else (new, slope, rows)
 
@@ -134,36 +87,35 @@ def trial(problem: Problem, state: State) -> State:
         last = Step(np.where(accepted, t, last.t), np.where(accepted, y, last.y), rows_next[0])
     return State(
         np.where(accepted, t_new, t), y_next, slope_next, stop_gradient(size), np.logical_not(accepted),
-        size < shortest, state.trials + 1, state.steps + accepted, last,
+        size < problem.shortest(t_next), state.trials + 1, state.steps + accepted, last,
     )  # fmt: skip
 
 
-def stepped(problem: Problem, t: Any, y: Any, slope: Any, h: Any, after: Any) -> tuple[Any, Any, Any]:
+def stepped(tableau: Tableau, problem: Problem, t: Any, y: Any, slope: Any, h: Any, after: Any) -> tuple[Any, Any, Any]:
     """Return state and slope after a step, and its stages."""
-    stages, new = stages_of(problem, t, y, slope, h)
+    stages, new = stages_of(tableau, problem, t, y, slope, h)
     end = problem.slope(after, new)
     return new, end, put(stages, end)
 
 
-def stages_of(problem: Problem, t: Any, y: Any, slope: Any, h: Any) -> tuple[Any, Any]:
+def stages_of(tableau: Tableau, problem: Problem, t: Any, y: Any, slope: Any, h: Any) -> tuple[Any, Any]:
     """Return the stages of a step, with room for the slope at its end, and the state there."""
-    tableau = problem.tableau
     if tableau.is_written_out:
         stages = [slope]
         for number in range(1, tableau.stages):
             found = combination(tableau.weights[number, :number], stages)
             stages.append(problem.slope(t + float(tableau.nodes[number]) * h, y + h * found))
         return stages, y + h * combination(tableau.solution, stages)
-    rows = rows_like(problem, slope)
+    rows = rows_like(tableau, slope)
     for number in range(1, tableau.stages):
         found = tableau.weights[number, :number] @ rows[:number]
         rows[number] = problem.slope(t + float(tableau.nodes[number]) * h, y + h * found)
     return rows, y + h * (tableau.solution @ rows[: tableau.stages])
 
 
-def rows_like(problem: Problem, slope: Any) -> Any:
+def rows_like(tableau: Tableau, slope: Any) -> Any:
     """An array with a row for each stage, whose first row is the slope at the start."""
-    return np.stack([slope, *[np.zeros_like(slope)] * problem.tableau.stages])
+    return np.stack([slope, *[np.zeros_like(slope)] * tableau.stages])
 
 
 def put(stages: Any, slope: Any) -> Any:
@@ -182,21 +134,3 @@ def error_of(tableau: Tableau, stages: Any, scale: Any, size: Any) -> Any:
     total = fifth + 0.01 * third
     found = size * fifth / np.sqrt(np.where(total == 0, 1.0, total) * scale.size)
     return np.where(total == 0, 0.0, found)
-
-
-def first_size(problem: Problem, t: Any, y: Any, slope: Any) -> Any:
-    """The length of the first step, by Hairer, Norsett and Wanner's rule."""
-    length = np.abs(problem.end - t)
-    scale = problem.atol + np.abs(y) * problem.rtol
-    d0, d1 = norm(y / scale), norm(slope / scale)
-    h0 = np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1)
-    h0 = at_most(length, h0)
-    after = problem.slope(t + h0 * problem.direction, y + h0 * problem.direction * slope)
-    d2 = norm((after - slope) / scale) / h0
-    largest = np.where(d2 > d1, d2, d1)
-    h1 = np.where(
-        (d1 <= 1e-15) & (d2 <= 1e-15),
-        np.maximum(1e-6, h0 * 1e-3),
-        (0.01 / largest) ** (1 / (problem.tableau.order + 1)),
-    )
-    return at_most(problem.longest, at_most(length, at_most(h1, 100 * h0)))

@@ -12,13 +12,16 @@ from scipy.integrate._ivp.ivp import METHODS as KNOWN
 from scipy.integrate._ivp.ivp import OdeResult
 
 from numbagraph.library.scipy.arguments import array, inexact, refuse
+from numbagraph.library.scipy.ode.explicit import explicit
 from numbagraph.library.scipy.ode.problems import problem_of, slope_of, solution_of
 from numbagraph.library.scipy.results import result_of
+from numbagraph.library.scipy.solvers.ode.events import watch_of
 
 METHODS = {"RK23": RK23, "RK45": RK45, "DOP853": DOP853}
 IMPLICIT = ("Radau", "BDF", "LSODA")
 REACHED = "The solver successfully reached the end of the integration interval."
 TOO_SHORT = "Required step size is less than spacing between numbers."
+EVENT = "A termination event occurred."
 EPS = 2.220446049250313e-16
 WITHOUT_EFFECT = "The following arguments have no effect for a chosen solver: "
 
@@ -42,8 +45,6 @@ def solve_ivp(
 ) -> Any:
     """`scipy.integrate.solve_ivp`."""
     chosen = method_of(method)
-    if events is not None:
-        refuse("solve_ivp with events", "call it outside")
     start, end = t_span
     t0, t_end = np.float64(start), np.float64(end)
     parameters = unpacked(args)
@@ -60,13 +61,14 @@ def solve_ivp(
         if first_step > np.abs(t_end - t0):
             raise ValueError("`first_step` exceeds bounds.")
     slope = slope_of(fun, parameters, y, vectorized)
-    problem = problem_of(chosen, slope, t0, t_end, rtol, atol, max_step)
+    watch = watch_of(events, parameters)
+    problem = problem_of(explicit(chosen), slope, t0, t_end, rtol, atol, max_step, watch)
     found = solution_of(problem, t0, t_end, y, first_step, times, bool(dense_output))
-    status = 0 if found.reached else -1
-    message = REACHED if found.reached else TOO_SHORT
+    status, message = (1, EVENT) if found.ended else (0, REACHED) if found.reached else (-1, TOO_SHORT)
     return result_of(
-        OdeResult, t=found.t, y=found.y, sol=found.dense, t_events=None, y_events=None, nfev=int(found.evaluations),
-        njev=0, nlu=0, status=status, message=message, success=status >= 0,
+        OdeResult, t=found.t, y=found.y, sol=found.dense, t_events=found.event_times,
+        y_events=found.event_states, nfev=int(found.counts.slopes), njev=int(found.counts.jacobians),
+        nlu=int(found.counts.factors), status=status, message=message, success=status >= 0,
     )  # fmt: skip
 
 
