@@ -46,6 +46,8 @@ SOLVERS = {
     "fixed_quad": lambda a: integrate.fixed_quad(lambda x: np.exp(-a * x), 0.0, a, n=9)[0],
     "RK45": by_ode("RK45"),
     "DOP853": by_ode("DOP853"),
+    "Radau": by_ode("Radau"),
+    "BDF": by_ode("BDF"),
 }
 
 

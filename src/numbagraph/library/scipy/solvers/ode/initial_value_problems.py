@@ -7,22 +7,29 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853, RK23, RK45
+from scipy.integrate import BDF, DOP853, RK23, RK45, Radau
 from scipy.integrate._ivp.ivp import METHODS as KNOWN
 from scipy.integrate._ivp.ivp import OdeResult
 
+from numbagraph.ir.structs import replace
 from numbagraph.library.scipy.arguments import array, inexact, refuse
+from numbagraph.library.scipy.ode.bdf import bdf
 from numbagraph.library.scipy.ode.explicit import explicit
+from numbagraph.library.scipy.ode.methods import Method
 from numbagraph.library.scipy.ode.problems import problem_of, slope_of, solution_of
+from numbagraph.library.scipy.ode.radau import radau
+from numbagraph.library.scipy.ode.simplified_newton import jacobian_of
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solvers.ode.events import watch_of
 
-METHODS = {"RK23": RK23, "RK45": RK45, "DOP853": DOP853}
-IMPLICIT = ("Radau", "BDF", "LSODA")
+EXPLICIT = {"RK23": RK23, "RK45": RK45, "DOP853": DOP853}
+IMPLICIT = {"Radau": (Radau, radau), "BDF": (BDF, bdf)}
+METHODS = EXPLICIT | {name: kind for name, (kind, _) in IMPLICIT.items()}
 REACHED = "The solver successfully reached the end of the integration interval."
 TOO_SHORT = "Required step size is less than spacing between numbers."
 EVENT = "A termination event occurred."
 EPS = 2.220446049250313e-16
+REAL_ALONE = "`y0` is complex, but the chosen solver does not support integration in a complex domain."
 WITHOUT_EFFECT = "The following arguments have no effect for a chosen solver: "
 
 
@@ -48,10 +55,15 @@ def solve_ivp(
     start, end = t_span
     t0, t_end = np.float64(start), np.float64(end)
     parameters = unpacked(args)
-    if extraneous:
-        warnings.warn(WITHOUT_EFFECT + ", ".join(f"`{each}`" for each in extraneous) + ".", stacklevel=2)
+    takes_jacobian = chosen not in EXPLICIT.values()
+    jac = extraneous.get("jac") if takes_jacobian else None
+    others = [each for each in extraneous if not takes_jacobian or each not in ("jac", "jac_sparsity")]
+    if others:
+        warnings.warn(WITHOUT_EFFECT + ", ".join(f"`{each}`" for each in others) + ".", stacklevel=2)
     times = None if t_eval is None else checked_times(t_eval, t0, t_end)
     y = state_of(y0)
+    if chosen is Radau and y.dtype.kind == "c":
+        raise ValueError(REAL_ALONE)
     if max_step <= 0:
         raise ValueError("`max_step` must be positive.")
     rtol, atol = tolerances(rtol, atol, y)
@@ -62,7 +74,10 @@ def solve_ivp(
             raise ValueError("`first_step` exceeds bounds.")
     slope = slope_of(fun, parameters, y, vectorized)
     watch = watch_of(events, parameters)
-    problem = problem_of(explicit(chosen), slope, t0, t_end, rtol, atol, max_step, watch)
+    problem = problem_of(steps_of(chosen), slope, t0, t_end, rtol, atol, max_step, watch)
+    if takes_jacobian:
+        jacobian, is_fixed = jacobian_of(jac, extraneous.get("jac_sparsity"), slope, parameters, y)
+        problem = replace(problem, jacobian=jacobian, has_fixed_jacobian=is_fixed)
     found = solution_of(problem, t0, t_end, y, first_step, times, bool(dense_output))
     status, message = (1, EVENT) if found.ended else (0, REACHED) if found.reached else (-1, TOO_SHORT)
     return result_of(
@@ -78,10 +93,20 @@ def method_of(method: Any) -> type:
         return METHODS[method]
     if isinstance(method, type) and method in METHODS.values():
         return method
-    if method in IMPLICIT or isinstance(method, type):
+    if method == "LSODA" or isinstance(method, type):
         name = method if isinstance(method, str) else method.__name__
-        refuse(f'solve_ivp with method="{name}"', 'use "RK45", "RK23" or "DOP853", or call it outside')
+        refuse(
+            f'solve_ivp with method="{name}"', 'write method="BDF" or "Radau" for stiff equations, "DOP853" for others'
+        )
     raise ValueError(f"`method` must be one of {KNOWN} or OdeSolver class.")
+
+
+def steps_of(kind: type) -> Method:
+    """Return the steps of a class of SciPy."""
+    for known, method in IMPLICIT.values():
+        if kind is known:
+            return method()
+    return explicit(kind)
 
 
 def unpacked(args: Any) -> tuple[Any, ...]:
