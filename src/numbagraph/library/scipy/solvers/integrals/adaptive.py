@@ -1,7 +1,7 @@
 """Adaptive quadrature with extrapolation (Piessens et al., QUADPACK, 1983: QAGS, QAGI and QAGP).
 
-One loop evaluates one interval a step, so that the integrand stands in the program once: the whole interval first, then
-the halves of one interval after another.
+One loop takes the steps: the first one evaluates the whole interval, as the right half of it, and each further one both
+halves of one, in a loop inside, so that integrand and bookkeeping stand in the program once.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from numbagraph.library.scipy.solvers.integrals.subintervals import Subintervals
 
 Function = Callable[..., Any]
 
-WHOLE, LEFT, RIGHT = 0, 1, 2
-
-
 class Inner(NamedTuple):
     """What the integrals were found to be of which the integrand consists."""
 
@@ -29,18 +26,13 @@ class Inner(NamedTuple):
     """The largest error."""
     calls: Any
     """The number of evaluations."""
-    is_nested: Any
 
-    def with_points(self, found: tuple[Any, ...]) -> Inner:
-        """Return this with what the integrand gave at further points, beside its values."""
-        if not found:
-            return self
-        errors, calls = found
-        return Inner(np.fmax(self.error, np.max(errors)), self.calls + np.sum(calls), np.bool_(True))
+    def with_points(self, errors: Any, calls: Any) -> Inner:
+        """Return this with what integrals at further points were found to be."""
+        return Inner(np.fmax(self.error, np.max(errors)), self.calls + np.sum(calls))
 
 
 NOTHING = Estimate(*[np.float64(0.0)] * 4)
-NO_INTEGRALS = Inner(np.float64(0.0), np.int64(0), np.bool_(False))
 
 
 class Settings(NamedTuple):
@@ -53,6 +45,11 @@ class Settings(NamedTuple):
     epsrel: Any
     limit: int
     in_pieces: bool
+    is_nested: bool
+    """Whether the integrand gives an integral, with its error and number of evaluations."""
+
+    def no_integrals(self) -> Inner | tuple[()]:
+        return Inner(np.float64(0.0), np.int64(0)) if self.is_nested else ()
 
     def tolerance(self, value: Any) -> Any:
         return np.fmax(self.epsabs, self.epsrel * np.abs(value))
@@ -68,7 +65,7 @@ class Quadrature(NamedTuple):
     last: Any
     """The number of subintervals."""
     parts: Subintervals
-    inner: Inner
+    inner: Inner | tuple[()]
 
 
 class Sums(NamedTuple):
@@ -108,27 +105,44 @@ class Table(NamedTuple):
     wanted: Any
 
 
+class Half(NamedTuple):
+    """What a rule says of the integral over the left half of an interval."""
+
+    value: Any
+    error: Any
+    is_counted: Any
+    """Whether its error says something about convergence."""
+
+
+def half_of(found: Estimate) -> Half:
+    return Half(found.value, found.error, found.variation != found.error)
+
+
+class First(NamedTuple):
+    """What the first approximation of the whole integral says."""
+
+    value: Any
+    magnitude: Any
+
+
 class State(NamedTuple):
     """The state of an adaptive quadrature."""
 
-    phase: Any
-    low: Any
-    high: Any
-    left: Estimate
     worst: Any
     rank: Any
     parts: Subintervals
     sums: Sums
     table: Table
-    first: Estimate
+    first: First
     is_summed: Any
-    inner: Inner
+    inner: Inner | tuple[()]
 
 
 def over_interval(f: Function, a: Any, b: Any, settings: Settings) -> Quadrature:
     """Integrate over an interval: QAGS, and QAGI on the interval to which an infinite one is mapped."""
-    state = initial(no_subintervals(settings.limit), settings)
-    return refined(f, state._replace(low=double(a), high=double(b)), settings)
+    parts = no_subintervals(settings.limit).with_one(0, double(a), double(b), 0.0, 0.0)
+    parts = parts._replace(levels=replaced(parts.levels, 0, -1))
+    return refined(f, initial(parts, settings), settings)
 
 
 def over_pieces(f: Function, edges: Any, pieces: Any, settings: Settings) -> Quadrature:
@@ -142,10 +156,10 @@ def over_pieces(f: Function, edges: Any, pieces: Any, settings: Settings) -> Qua
         parts = parts._replace(order=replaced(parts.order, i, i))
         is_raised = replaced(is_raised, i, (found.error == found.variation) & (found.error != 0.0))
         whole = Estimate(*(one + other for one, other in zip(whole, found, strict=True)))
-        return parts, whole, is_raised, inner.with_points(rest)
+        return parts, whole, is_raised, with_points(inner, rest)
 
     limit = settings.limit
-    start = no_subintervals(limit), NOTHING, np.zeros(limit, dtype=bool), NO_INTEGRALS
+    start = no_subintervals(limit), NOTHING, np.zeros(limit, dtype=bool), settings.no_integrals()
     parts, whole, is_raised, inner = repeated(pieces, step, start)
     parts = parts._replace(errors=np.where(is_raised, whole.error, parts.errors))
     parts = parts._replace(order=in_order(parts.errors, parts.order, pieces))
@@ -173,6 +187,10 @@ def in_order(errors: Any, order: Any, count: Any) -> Any:
     return repeated(count - 1, step, order)
 
 
+def with_points(inner: Any, found: tuple[Any, ...]) -> Any:
+    return inner.with_points(*found) if found else inner
+
+
 def double(x: Any) -> Any:
     return np.float64(x)
 
@@ -186,21 +204,19 @@ def replaced(array: Any, place: Any, value: Any) -> Any:
 
 def initial(parts: Subintervals, settings: Settings) -> State:
     zero, none, no = np.float64(0.0), np.int64(0), np.bool_(False)
-    nothing = Estimate(zero, zero, zero, zero)
-    sums = Sums(zero, zero, none, np.int64(1), np.bool_(True), none, none, none)
+    sums = Sums(zero, zero, none, none, np.bool_(True), none, none, none)
     end = np.int64(0 if settings.in_pieces else 1)
     table = Table(
         np.zeros(LENGTH_OF_TABLE), np.zeros(3), end, none, none, no, zero, np.float64(HUGE), zero, no, np.int64(1),
         zero, zero,
     )  # fmt: skip
-    return State(np.int64(WHOLE), zero, zero, nothing, none, none, parts, sums, table, nothing, no, NO_INTEGRALS)
+    return State(none, none, parts, sums, table, First(zero, zero), no, settings.no_integrals())
 
 
 def begun(
     state: State, whole: Estimate, parts: Subintervals, is_small: Any, status: Any, last: Any, settings: Settings
 ) -> State:
-    """Return the state after the first approximation."""
-    worst = parts.order[0]
+    """Return the state after the first approximation in pieces."""
     error = np.sum(parts.errors)
     goes_on = (status == 0) & ~is_small
     wanted = settings.tolerance(whole.value)
@@ -209,69 +225,62 @@ def begun(
         elements=replaced(state.table.elements, 0, whole.value), result=whole.value,
         error=np.where(goes_on, HUGE, whole.error), in_larger=error, wanted=wanted,
     )  # fmt: skip
-    low, high = parts.lefts[worst], parts.rights[worst]
-    return state._replace(
-        phase=np.int64(LEFT), low=low, high=0.5 * (low + high), worst=worst, parts=parts, sums=sums, table=table,
-        first=whole,
-    )  # fmt: skip
+    first = First(whole.value, whole.magnitude)
+    return state._replace(worst=parts.order[0], parts=parts, sums=sums, table=table, first=first)
 
 
 def refined(f: Function, state: State, settings: Settings) -> Quadrature:
     """Bisect intervals until the errors are small enough, and extrapolate."""
 
     def step(state: State) -> State:
-        found, rest = estimated(f, state.low, state.high, settings.rule, settings.each)
-        state = state._replace(inner=state.inner.with_points(rest))
-        return cond(
-            state.phase == RIGHT, lambda state, found: bisected(state, found, settings), one_evaluated, state, found
-        )
+        a, b = state.parts.lefts[state.worst], state.parts.rights[state.worst]
+        is_first = state.sums.last == 0
+        middle = np.where(is_first, a, 0.5 * (a + b))
 
-    def one_evaluated(state: State, found: Estimate) -> State:
-        if settings.in_pieces:
-            return left_evaluated(state, found)
-        return cond(state.phase == LEFT, left_evaluated, whole_evaluated, state, found)
+        def half(number: Any, carried: Any) -> Any:
+            _, previous, inner = carried
+            low, high = np.where(number == 0, a, middle), np.where(number == 0, middle, b)
+            found, rest = estimated(f, low, high, settings.rule, settings.each)
+            return half_of(previous), found, with_points(inner, rest)
 
-    def whole_evaluated(state: State, found: Estimate) -> State:
-        wanted = settings.tolerance(found.value)
-        is_limited = (found.error <= 100.0 * EPS * found.magnitude) & (found.error > wanted)
-        status = np.where(is_limited, 2, 0) if settings.limit > 1 else np.int64(1)
-        is_small = ((found.error <= wanted) & (found.error != found.variation)) | (found.error == 0.0)
-        parts = state.parts.with_one(0, state.low, state.high, found.value, found.error)
-        return begun(state, found, parts, is_small, status, 1, settings)
+        start = half_of(NOTHING), NOTHING, state.inner
+        left, right, inner = repeated(np.int64(2), half, start, np.where(is_first, 1, 0))
+        return bisected(state._replace(inner=inner), (a, middle, b), left, right, settings)
 
     return concluded(while_loop(lambda state: state.sums.goes_on, step, state))
 
 
-def left_evaluated(state: State, found: Estimate) -> State:
-    return state._replace(phase=np.int64(RIGHT), low=state.high, high=state.parts.rights[state.worst], left=found)
-
-
-def bisected(state: State, right: Estimate, settings: Settings) -> State:
+def bisected(state: State, edges: tuple[Any, Any, Any], left: Half, right: Estimate, settings: Settings) -> State:
     """Return the state after both halves of an interval have been evaluated."""
     sums, parts, worst = state.sums, state.parts, state.worst
-    a, middle, b, level = parts.lefts[worst], state.low, parts.rights[worst], parts.levels[worst] + 1
-    largest, error = parts.errors[worst], state.left.error + right.error
-    sums = with_halves(sums, parts.values[worst], largest, state.left, right, state.table.waits)
+    a, middle, b = edges
+    is_first = sums.last == 0
+    level, largest, error = parts.levels[worst] + 1, parts.errors[worst], left.error + right.error
+    sums = with_halves(sums, parts.values[worst], largest, left, right, state.table.waits)
+    wanted = settings.tolerance(sums.area)
     is_bad = np.fmax(np.abs(a), np.abs(b)) <= (1.0 + 100.0 * EPS) * (np.abs(middle) + 1000.0 * TINY)
-    status = np.where((sums.unchanged + sums.unchanged_later >= 10) | (sums.grown >= 20), 2, 0)
-    status = np.where(is_bad, 4, np.where(sums.last == settings.limit, 1, status))
-    parts = parts.with_halves(worst, sums.last - 1, (a, middle, b), level, state.left, right)
+    is_limited = (sums.unchanged + sums.unchanged_later >= 10) | (sums.grown >= 20)
+    is_limited = np.where(is_first, (error <= 100.0 * EPS * right.magnitude) & (error > wanted), is_limited)
+    status = np.where(sums.last == settings.limit, 1, np.where(is_limited, 2, 0))
+    status = np.where(is_bad & ~is_first, 4, status)
+    parts = parts.with_halves(worst, sums.last - 1, edges, level, left, right, is_first)
     order, rank = place_in_order(parts, sums.last, worst, state.rank, settings.limit)
-    parts = parts._replace(order=order)
-    is_summed = sums.error <= settings.tolerance(sums.area)
-    sums = sums._replace(status=status, goes_on=~is_summed & (status == 0))
+    is_summed = (sums.error <= wanted) & ~(is_first & (error == right.variation) & (error != 0.0))
     state = state._replace(
-        phase=np.int64(LEFT), parts=parts, sums=sums, worst=order[rank], rank=rank, is_summed=is_summed
-    )
-    state = waiting(state, largest, error, level, settings)
-    low, high = state.parts.lefts[state.worst], state.parts.rights[state.worst]
-    return state._replace(low=low, high=0.5 * (low + high))
+        parts=parts._replace(order=order), sums=sums._replace(status=status, goes_on=~is_summed & (status == 0)),
+        worst=order[rank], rank=rank, is_summed=is_summed,
+        first=First(
+            np.where(is_first, right.value, state.first.value),
+            np.where(is_first, right.magnitude, state.first.magnitude),
+        ),
+    )  # fmt: skip
+    return waiting(state, largest, error, level, wanted, settings)
 
 
-def with_halves(sums: Sums, before: Any, largest: Any, left: Estimate, right: Estimate, waits: Any) -> Sums:
+def with_halves(sums: Sums, before: Any, largest: Any, left: Half, right: Estimate, waits: Any) -> Sums:
     """Return the sums with both halves of an interval in its place."""
     both, error = left.value + right.value, left.error + right.error
-    is_counted = (left.variation != left.error) & (right.variation != right.error)
+    is_counted = left.is_counted & (right.variation != right.error)
     is_same = is_counted & ~((np.abs(before - both) > 1e-5 * np.abs(both)) | (error < 0.99 * largest))
     return sums._replace(
         area=sums.area + both - before,
@@ -283,7 +292,7 @@ def with_halves(sums: Sums, before: Any, largest: Any, left: Estimate, right: Es
     )
 
 
-def waiting(state: State, largest: Any, error: Any, level: Any, settings: Settings) -> State:
+def waiting(state: State, largest: Any, error: Any, level: Any, tolerance: Any, settings: Settings) -> State:
     """Choose the next interval. Before one of the smallest is bisected, the errors of the larger ones are made small,
     and the sum over all is then the next element of the sequence that the table extrapolates."""
     table, sums, parts = state.table, state.sums, state.parts
@@ -291,11 +300,12 @@ def waiting(state: State, largest: Any, error: Any, level: Any, settings: Settin
     in_larger = table.in_larger - largest + np.where(level < table.deepest, error, 0.0)
     deepest, wanted, elements = table.deepest, table.wanted, table.elements
     if not settings.in_pieces:
-        is_first = sums.last == 2
-        is_active = is_active & ~is_first
-        in_larger, deepest = np.where(is_first, sums.error, in_larger), np.where(is_first, 2, deepest)
-        wanted = np.where(is_first, settings.tolerance(sums.area), wanted)
-        elements = replaced(elements, 1, np.where(is_first, sums.area, elements[1]))
+        starts_table = sums.last <= 2
+        is_active = is_active & ~starts_table
+        in_larger, deepest = np.where(starts_table, sums.error, in_larger), np.where(starts_table, 2, deepest)
+        wanted = np.where(starts_table, tolerance, wanted)
+        place = np.minimum(sums.last - 1, 1)
+        elements = replaced(elements, place, np.where(starts_table, sums.area, elements[place]))
     starts = is_active & (table.waits | (parts.levels[state.worst] >= deepest))
     rank = np.where(starts & ~table.waits, 1, state.rank)
     seeks = starts & (sums.unchanged_later < 5) & ~(in_larger <= wanted)
@@ -305,8 +315,7 @@ def waiting(state: State, largest: Any, error: Any, level: Any, settings: Settin
     table = table._replace(
         elements=elements, deepest=deepest, wanted=wanted, in_larger=in_larger, waits=table.waits | starts
     )
-    state = state._replace(table=table, worst=worst, rank=rank)
-    return cond(starts & ~is_found, lambda state: with_extrapolation(state, settings), lambda state: state, state)
+    return with_extrapolation(state._replace(table=table, worst=worst, rank=rank), starts & ~is_found, settings)
 
 
 def larger_one(parts: Subintervals, rank: Any, worst: Any, bound: Any, deepest: Any) -> tuple[Any, Any, Any]:
@@ -324,35 +333,45 @@ def larger_one(parts: Subintervals, rank: Any, worst: Any, bound: Any, deepest: 
     return found
 
 
-def with_extrapolation(state: State, settings: Settings) -> State:
-    """Return the state after the sum over all intervals has gone into the table."""
-    table, sums, parts = state.table, state.sums, state.parts
-    end = table.end + 1
-    table = table._replace(end=end, elements=replaced(table.elements, end, sums.area))
-    if settings.in_pieces:
-        skip = lambda table, sums: (table, sums)  # noqa: E731  two elements are no sequence yet
-        table, sums = cond(end > 1, lambda table, sums: with_limit(table, sums, settings), skip, table, sums)
-    else:
-        table, sums = with_limit(table, sums, settings)
-    table = table._replace(waits=np.bool_(False), deepest=table.deepest + 1, in_larger=sums.error)
-    return state._replace(table=table, sums=sums, worst=parts.order[0], rank=np.int64(0))
+def with_extrapolation(state: State, is_due: Any, settings: Settings) -> State:
+    """Return the state after the sum over all intervals has gone into the table, if it is due."""
+    table, sums = state.table, state.sums
+    end = table.end + is_due
+    elements = replaced(table.elements, end, np.where(is_due, sums.area, table.elements[end]))
+    table = table._replace(end=end, elements=elements)
+    is_sequence = is_due & (end > 1) if settings.in_pieces else is_due  # two elements are none yet
+    table, sums = with_limit(table, sums, is_sequence, settings)
+    table = table._replace(
+        waits=table.waits & ~is_due, deepest=table.deepest + is_due,
+        in_larger=np.where(is_due, sums.error, table.in_larger),
+    )  # fmt: skip
+    worst, rank = np.where(is_due, state.parts.order[0], state.worst), np.where(is_due, 0, state.rank)
+    return state._replace(table=table, sums=sums, worst=worst, rank=rank)
 
 
-def with_limit(table: Table, sums: Sums, settings: Settings) -> tuple[Table, Sums]:
-    """Extrapolate the table, and keep the result if it seems better than the last one."""
-    elements, recent, value, distance, end = extrapolated(table.elements, table.end, table.recent, table.calls + 1)
-    idle = table.idle + 1
-    status = np.where((idle > 5) & (table.error < 1e-3 * sums.error), 5, 0)
-    is_better = ~(distance >= table.error)
+def with_limit(table: Table, sums: Sums, is_due: Any, settings: Settings) -> tuple[Table, Sums]:
+    """Extrapolate the table if it is due, and keep the result if it seems better than the last one."""
+    calls, idle = table.calls + is_due, table.idle + is_due
+
+    def skip(elements: Any, recent: Any, end: Any, calls: Any) -> Any:
+        del calls
+        return elements, recent, np.float64(0.0), np.float64(HUGE), end
+
+    elements, recent, value, distance, end = cond(
+        is_due, extrapolated, skip, table.elements, table.recent, table.end, calls
+    )
+    status = np.where(is_due & (idle > 5) & (table.error < 1e-3 * sums.error), 5, sums.status)
+    is_better = is_due & ~(distance >= table.error)
     wanted = np.where(is_better, settings.tolerance(value), table.wanted)
     error = np.where(is_better, distance, table.error)
     is_reached = is_better & (error < wanted if settings.in_pieces else error <= wanted)
     table = table._replace(
-        elements=elements, recent=recent, end=end, calls=table.calls + 1, idle=np.where(is_better, 0, idle),
-        result=np.where(is_better, value, table.result), error=error, wanted=wanted, is_off=end == 0,
+        elements=elements, recent=recent, end=end, calls=calls, idle=np.where(is_better, 0, idle),
+        result=np.where(is_better, value, table.result), error=error, wanted=wanted,
+        is_off=table.is_off | (is_due & (end == 0)),
         correction=np.where(is_better, table.in_larger, table.correction),
     )  # fmt: skip
-    return table, sums._replace(status=status, goes_on=~is_reached & (status != 5))
+    return table, sums._replace(status=status, goes_on=sums.goes_on & ~is_reached & (status != 5))
 
 
 def concluded(state: State) -> Quadrature:
@@ -378,7 +397,7 @@ def concluded(state: State) -> Quadrature:
     return Quadrature(value, error, status, sums.last, parts, state.inner)
 
 
-def is_divergent(result: Any, area: Any, error: Any, first: Estimate) -> Any:
+def is_divergent(result: Any, area: Any, error: Any, first: First) -> Any:
     """Whether the extrapolated result and the sum are too far apart."""
     has_one_sign = np.abs(first.value) >= (1.0 - 50.0 * EPS) * first.magnitude
     is_small = ~has_one_sign & (np.fmax(np.abs(result), np.abs(area)) <= 0.01 * first.magnitude)

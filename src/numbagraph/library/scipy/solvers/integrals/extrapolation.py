@@ -16,13 +16,15 @@ LENGTH_OF_TABLE = 52
 HUGE = float(np.finfo(np.float64).max)
 
 
-def extrapolated(table: Any, n: Any, recent: Any, calls: Any) -> tuple[Any, Any, Any, Any, Any]:
+def extrapolated(table: Any, recent: Any, n: Any, calls: Any) -> tuple[Any, Any, Any, Any, Any]:
     """Extrapolate the sequence whose diagonal of the table ends at place ``n``.
 
     Parameters
     ----------
     recent
         The last three results.
+    n
+        The place of the diagonal's end.
     calls
         The number of calls, this one included.
 
@@ -105,14 +107,14 @@ def shifted(table: Any, n: Any, count: Any, kept: Any) -> Any:
     return repeated(np.where((count == 0) | (kept == n), 0, kept + 1), leave_out, table)
 
 
-def repeated(count: Any, step: Callable[[Any, Any], Any], start: Any) -> Any:
-    """Take steps whose number may be another one for each element of a batch."""
+def repeated(count: Any, step: Callable[[Any, Any], Any], start: Any, first: Any = 0) -> Any:
+    """Take steps, from the number ``first`` on, whose number may be another one for each element of a batch."""
 
     def following(state: Any) -> Any:
         i, value = state
         return i + 1, step(i, value)
 
-    return while_loop(lambda state: state[0] < count, following, (np.int64(0), start))[1]
+    return while_loop(lambda state: state[0] < count, following, (np.int64(first), start))[1]
 
 
 def distance_from(value: Any, recent: Any, calls: Any) -> Any:

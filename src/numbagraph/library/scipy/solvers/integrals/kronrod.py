@@ -59,8 +59,11 @@ class Rule(NamedTuple):
     """The weights of the pairs, and that of the middle."""
     gauss: Any
     """Those of the rule of lower order, zero where it has no point."""
-    order: tuple[int, ...]
+    order: Any
     """The pairs in the order in which QUADPACK adds them."""
+    ordered_weights: Any
+    """The weights of the pairs in this order."""
+    ordered_gauss: Any
 
 
 class Estimate(NamedTuple):
@@ -80,8 +83,12 @@ def every_other(weights: Any, count: int) -> Any:
     return found
 
 
-KRONROD_21 = Rule(NODES_21, WEIGHTS_21, every_other(GAUSS_10, 11), (1, 3, 5, 7, 9, 0, 2, 4, 6, 8))
-KRONROD_15 = Rule(NODES_15, WEIGHTS_15, every_other(GAUSS_7, 8), tuple(range(7)))
+def rule_of(nodes: Any, weights: Any, gauss: Any, order: Any) -> Rule:
+    return Rule(nodes, weights, gauss, order, weights[order], gauss[order])
+
+
+KRONROD_21 = rule_of(NODES_21, WEIGHTS_21, every_other(GAUSS_10, 11), np.array([1, 3, 5, 7, 9, 0, 2, 4, 6, 8]))
+KRONROD_15 = rule_of(NODES_15, WEIGHTS_15, every_other(GAUSS_7, 8), np.arange(7))
 
 
 def points_of(a: Any, b: Any, rule: Rule) -> Any:
@@ -100,14 +107,12 @@ def estimated(f: Function, a: Any, b: Any, rule: Rule, each: Function) -> tuple[
 def summed(values: Any, a: Any, b: Any, rule: Rule) -> Estimate:
     """Integrate a function, given by its values at the points of a rule, in the order in which QUADPACK adds."""
     pairs, centre = len(rule.nodes), values[0]
-    order = np.array(rule.order)
-    weights, gauss = rule.weights[order], rule.gauss[order]
 
     def added(j: Any, sums: Any) -> Any:
         value, lower, magnitude = sums
-        left, right = values[lifted(order)[j] + 1], values[lifted(order)[j] + 1 + pairs]
-        weight = lifted(weights)[j]
-        value, lower = value + weight * (left + right), lower + lifted(gauss)[j] * (left + right)
+        place, weight = lifted(rule.order)[j], lifted(rule.ordered_weights)[j]
+        left, right = values[place + 1], values[place + 1 + pairs]
+        value, lower = value + weight * (left + right), lower + lifted(rule.ordered_gauss)[j] * (left + right)
         return value, lower, magnitude + weight * (np.abs(left) + np.abs(right))
 
     start = (rule.weights[pairs] * centre, rule.gauss[pairs] * centre, np.abs(rule.weights[pairs] * centre))

@@ -77,7 +77,7 @@ def level(whole: Nested, number: int, args: tuple[Any, ...]) -> Found:
             return np.float64(whole.func(x, *args))
         return level(whole, number - 1, (x, *args))
 
-    return integral_of(inner, low, high, options)
+    return integral_of(inner, low, high, options, is_nested=number > 0)
 
 
 def bound_pair(given: Any, args: tuple[Any, ...]) -> Any:

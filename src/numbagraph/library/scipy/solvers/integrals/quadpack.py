@@ -18,6 +18,9 @@ from numbagraph.library.scipy.solvers.integrals.messages import messages
 
 Function = Callable[..., Any]
 
+ROUNDOFF, NO_LIMIT = 2, 4
+"""Statuses with which the value is the best one that can be had."""
+
 
 def quad(
     func: Function,
@@ -84,16 +87,18 @@ def integrated(func: Function, a: Any, b: Any, full_output: Any, options: Option
     return value, error
 
 
-def integral_of(integrand: Function, a: Any, b: Any, options: Options) -> Found:
-    """Integrate a real function, or one that gives an integral, with the details of it."""
-    lower, upper, value, found = with_derivatives(integrand, a, b, options)
+def integral_of(integrand: Function, a: Any, b: Any, options: Options, is_nested: bool) -> Found:
+    """Integrate a real function, or one that gives an integral (``is_nested``), with the details of it."""
+    lower, upper, value, found = with_derivatives(integrand, a, b, options, is_nested)
     is_empty = np.equal(a, b)
-    error, calls = np.fmax(found.error, found.inner.error), calls_of(lower, upper, options.points, found.last)
-    calls = np.where(found.inner.is_nested, found.inner.calls, calls)
+    error = np.fmax(found.error, found.inner.error) if found.inner else found.error
+    calls = found.inner.calls if found.inner else calls_of(lower, upper, options.points, found.last)
     return Found(value, np.where(is_empty, 0.0, error)[()], np.where(is_empty, 0, calls)[()])
 
 
-def with_derivatives(integrand: Function, a: Any, b: Any, options: Options) -> tuple[Any, Any, Any, Quadrature]:
+def with_derivatives(
+    integrand: Function, a: Any, b: Any, options: Options, is_nested: bool = False
+) -> tuple[Any, Any, Any, Quadrature]:
     """Return the bounds in order, the integral, and the details of the quadrature."""
     epsabs, epsrel, limit, points = options
     if limit < 1:
@@ -106,22 +111,23 @@ def with_derivatives(integrand: Function, a: Any, b: Any, options: Options) -> t
 
     def number(x: Any) -> Any:
         value = integrand(x)
-        return value.value if isinstance(value, Found) else value
+        return value.value if is_nested else value
 
     region = leibniz.traced(number)
-    found = adaptive(integrand, leibniz.for_each(region), lower, upper, limit, *settings)
+    found = adaptive(integrand, leibniz.for_each(region), lower, upper, limit, *settings, is_nested=is_nested)
     value = np.where(np.equal(a, b), 0.0, found.value)
     value = leibniz.integral(region, lower, upper, value, quadrature_of(limit), *settings)
     return lower, upper, np.where(is_flipped, -value, value)[()], found
 
 
 def quadrature_of(limit: int) -> Function:
-    """Return the quadrature of derivatives, which has no status: that of the integral itself is told."""
+    """Return the quadrature of derivatives: NaN where it did not converge."""
 
     def quadrature(slope: Function, lower: Any, upper: Any, *settings: Any) -> Any:
         region = leibniz.traced(slope)
-        value = adaptive(slope, leibniz.for_each(region), lower, upper, limit, *settings).value
-        value = np.where(np.equal(lower, upper), 0.0, value)
+        found = adaptive(slope, leibniz.for_each(region), lower, upper, limit, *settings)
+        is_found = (found.status == 0) | (found.status == ROUNDOFF) | (found.status == NO_LIMIT)
+        value = np.where(np.equal(lower, upper), 0.0, np.where(is_found, found.value, np.nan))
         return leibniz.integral(region, lower, upper, value, quadrature, *settings)
 
     return quadrature
@@ -145,17 +151,26 @@ def sorted_bounds(a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 
 def adaptive(
-    f: Function, each: Function, lower: Any, upper: Any, limit: int, epsabs: Any, epsrel: Any, points: Any = None
+    f: Function,
+    each: Function,
+    lower: Any,
+    upper: Any,
+    limit: int,
+    epsabs: Any,
+    epsrel: Any,
+    points: Any = None,
+    is_nested: bool = False,
 ) -> Quadrature:
     """Integrate by the algorithm of QUADPACK that serves the bounds."""
     is_below, is_above = is_known(lower, -np.inf), is_known(upper, np.inf)
     if not is_below and not is_above:
         if np.isinf(lower) or np.isinf(upper):
             raise ValueError("an infinite bound of quad must be known while the function is traced: write np.inf there")
+        settings = Settings(KRONROD_21, each, epsabs, epsrel, limit, points is not None, is_nested)
         if points is None:
-            return over_interval(f, lower, upper, Settings(KRONROD_21, each, epsabs, epsrel, limit, points is not None))
+            return over_interval(f, lower, upper, settings)
         edges, pieces = edges_of(points, lower, upper)
-        return over_pieces(f, edges, pieces, Settings(KRONROD_21, each, epsabs, epsrel, limit, points is not None))
+        return over_pieces(f, edges, pieces, settings)
     if points is not None:
         raise ValueError("Infinity inputs cannot be used with break points.")
 
@@ -171,7 +186,7 @@ def adaptive(
             return (np.divide(np.divide(value[0], t), t), *value[1:])
         return np.divide(np.divide(value, t), t)
 
-    return over_interval(mapped, 0.0, 1.0, Settings(KRONROD_15, each, epsabs, epsrel, limit, False))
+    return over_interval(mapped, 0.0, 1.0, Settings(KRONROD_15, each, epsabs, epsrel, limit, False, is_nested))
 
 
 def both(one: Any, other: Any) -> Any:

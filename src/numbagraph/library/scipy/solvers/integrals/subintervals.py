@@ -29,11 +29,15 @@ class Subintervals(NamedTuple):
         return self._replace(lefts=lefts, rights=rights, values=values, errors=errors)
 
     def with_halves(
-        self, place: Any, new: Any, edges: tuple[Any, Any, Any], level: Any, left: Estimate, right: Estimate
-    ) -> Subintervals:
-        """Return the subintervals with the half of larger error in place of one, and the other one behind all."""
+        self, place: Any, new: Any, edges: tuple[Any, Any, Any], level: Any, left: Any, right: Estimate,
+        is_first: Any,
+    ) -> Subintervals:  # fmt: skip
+        """Return the subintervals with the half of larger error in place of one, and the other one behind all.
+
+        The first time both places are the same, and the right half is the whole."""
         a, middle, b = edges
-        kept, other = np.where(right.error > left.error, new, place), np.where(right.error > left.error, place, new)
+        takes_right = (right.error > left.error) | is_first
+        kept, other = np.where(takes_right, new, place), np.where(takes_right, place, new)
         found = self.with_one(kept, a, middle, left.value, left.error)
         found = found.with_one(other, middle, b, right.value, right.error)
         levels = self.levels.copy()
