@@ -88,7 +88,6 @@ A = np.eye(3) + 0.1
 CALLS = {
     "scipy.optimize.fmin_powell": lambda x: scipy.optimize.fmin_powell(lambda p: (p[0] - x[0]) ** 2, [0.0], disp=False),
     "scipy.optimize.nnls": lambda x: scipy.optimize.nnls(np.ones((12, 2)), x)[0],
-    "scipy.integrate.quad_vec": lambda x: scipy.integrate.quad_vec(lambda t: np.exp(-x * t), 0, 1)[0],
     "scipy.integrate.odeint": lambda x: scipy.integrate.odeint(lambda y, t: -y, x, [0.0, 1.0]),
     "scipy.signal.butter": lambda x: scipy.signal.butter(2, x[0] / 9)[0],
     "scipy.sparse.linalg.eigsh": lambda x: scipy.sparse.linalg.eigsh(A * x[0], 1)[0],

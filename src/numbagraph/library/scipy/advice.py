@@ -38,7 +38,6 @@ ADVICE: dict[str, dict[str, str]] = {
     "scipy.fft": {"fhtoffset": "call it outside: it depends on the spacing alone"},
     "scipy.integrate": {
         "newton_cotes": "call it outside: its argument is a number of points",
-        "quad_vec": "scipy.integrate.quad of each element, by numbagraph.vmap; or scipy.integrate.fixed_quad",
         **dict.fromkeys(("odeint", "ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
         **dict.fromkeys(("tanhsinh", "qmc_quad"), "scipy.integrate.quad"),
         "cubature": "scipy.integrate.nquad",

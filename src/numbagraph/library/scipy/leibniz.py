@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,11 +112,14 @@ class LeibnizRule(Struct):
         results = [-g * ends[0], g * ends[1], *nothing, *(found.get(number) for number in range(len(captures)))]
         return [None if each is None else as_value(to_value(each)) for each in results]
 
-    def _evaluated(self, values: Sequence[Value], x: Any, captures: Sequence[Any]) -> list[Any]:
-        """Return values of the region at a point."""
+    def _evaluated(
+        self, values: Sequence[Value], x: Any, captures: Sequence[Any], others: Mapping[Value, Value] | None = None
+    ) -> list[Any]:
+        """Return values of the region at a point; ``others`` stand for further inputs of theirs."""
         operands = [as_value(to_value(each)) for each in (x, *captures)]
         with shapes.collect_guards():
-            return list(map(Tracer, substitute(values, operand_lengths(self.region, operands))))
+            mapped = operand_lengths(self.region, operands) | dict(others or {})
+            return list(map(Tracer, substitute(values, mapped)))
 
     def _at(self, x: Any, other: Any, captures: Sequence[Any]) -> Any:
         """Return the integrand at a bound; zero where it is infinite."""

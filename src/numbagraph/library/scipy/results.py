@@ -34,4 +34,17 @@ def register(kind: type) -> None:
     register_node(kind, take_apart, put_together)
 
 
+def register_bunch(kind: type) -> None:
+    """Make objects of a class whose attributes are the keywords of its call nodes of trees."""
+
+    def apart(result: Any) -> tuple[list[Any], tuple[str, ...], list[str]]:
+        fields = {name: each for name, each in vars(result).items() if not name.startswith("_")}
+        return list(fields.values()), tuple(fields), list(fields)
+
+    def together(names: tuple[str, ...], children: Iterable[Any]) -> Any:
+        return kind(**dict(zip(names, children, strict=True)))
+
+    register_node(kind, apart, together)
+
+
 register(OptimizeResult)

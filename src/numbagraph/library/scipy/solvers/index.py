@@ -6,6 +6,7 @@ SOLVERS: dict[str, dict[str, str]] = {
     "scipy.integrate": {
         "solve_ivp": "numbagraph.library.scipy.solvers.ode.initial_value_problems:solve_ivp",
         "dblquad": "numbagraph.library.scipy.solvers.integrals.nested:dblquad",
+        "quad_vec": "numbagraph.library.scipy.solvers.integrals.quad_vec:quad_vec",
         "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
         "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
         "quad": "numbagraph.library.scipy.solvers.integrals.quadpack:quad",

@@ -19,6 +19,7 @@ from numbagraph.library.scipy.solvers.integrals.subintervals import Subintervals
 
 Function = Callable[..., Any]
 
+
 class Inner(NamedTuple):
     """What the integrals were found to be of which the integrand consists."""
 
