@@ -52,10 +52,12 @@ MOST_GUARDS = 100_000
 _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, types.FunctionType.__getattribute__)
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _ASKING = {"type", "hasattr", "getattr", "nditer", "deque", "default_rng"}
-"""Functions that look at an object's class, or at its memory, without a call of the object (`deque(maxlen=k)` does so),
-and the one that makes a generator of random numbers."""
-_PRINTING = {"curve_fit", "fsolve", "least_squares", "leastsq", "root"}
-"""SciPy's functions whose compiled code prints the errors of the functions that it calls."""
+"""Functions that look at an object's class or memory without calling it (as `deque(maxlen=k)`), or make a generator."""
+_SOLVING = {
+    "curve_fit", "fsolve", "least_squares", "leastsq", "root",
+    "bracket_minimum", "bracket_root", "cubature", "find_minimum", "find_root", "nsum", "quad_vec", "tanhsinh",
+}  # fmt: skip
+"""SciPy's functions whose compiled code prints errors of functions, and those whose Python may run on traced values."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
 _CALLBACK = ("numbagraph.api.callbacks", "pure_callback")
@@ -136,10 +138,9 @@ class Walk:
 
     @property
     def converts_at_once(self) -> bool:
-        """Whether a trace of the unconverted code may go wrong: it asks for the class of a traced array, which is not
-        that of the array, makes a generator, which would draw while it is traced, or catches errors that only the
-        program raises (a loop may end with one). Or it would print an error."""
-        return not self._names.isdisjoint(_ASKING | _PRINTING) or any(map(takes_errors, self.codes.values()))
+        """Whether a trace of the unconverted code may go wrong: it asks for the class of a traced array, makes a
+        generator, runs a solver of SciPy's itself, or catches errors that only the program raises, as in loops."""
+        return not self._names.isdisjoint(_ASKING | _SOLVING) or any(map(takes_errors, self.codes.values()))
 
     def watch(self) -> Watch | None:
         """The watch over calls while the function is traced; None where it needs none."""

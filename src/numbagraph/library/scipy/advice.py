@@ -39,7 +39,7 @@ ADVICE: dict[str, dict[str, str]] = {
     "scipy.integrate": {
         "newton_cotes": "call it outside: its argument is a number of points",
         **dict.fromkeys(("odeint", "ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
-        **dict.fromkeys(("tanhsinh", "qmc_quad"), "scipy.integrate.quad"),
+        "qmc_quad": "scipy.integrate.quad",
         "cubature": "scipy.integrate.nquad",
         "nsum": "a loop, or np.sum of terms",
         "solve_bvp": "call it outside, with the compiled right-hand side",

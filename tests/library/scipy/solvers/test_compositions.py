@@ -44,6 +44,7 @@ SOLVERS = {
     "trust-ncg": by_minimum("trust-ncg"),
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
+    "tanhsinh": lambda a: integrate.tanhsinh(lambda x, a: np.exp(-a * x), 0.0, 1.0, args=(a,)).integral,
     "fixed_quad": lambda a: integrate.fixed_quad(lambda x: np.exp(-a * x), 0.0, a, n=9)[0],
     "RK45": by_ode("RK45"),
     "DOP853": by_ode("DOP853"),

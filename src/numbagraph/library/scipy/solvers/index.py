@@ -10,6 +10,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
         "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
         "quad": "numbagraph.library.scipy.solvers.integrals.quadpack:quad",
+        "tanhsinh": "numbagraph.library.scipy.solvers.integrals.tanh_sinh:tanhsinh",
         "tplquad": "numbagraph.library.scipy.solvers.integrals.nested:tplquad",
     },
     "scipy.optimize": {
