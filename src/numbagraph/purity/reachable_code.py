@@ -54,10 +54,10 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _ASKING = {"type", "hasattr", "getattr", "nditer", "deque", "default_rng"}
 """Functions that look at an object's class or memory without calling it (as `deque(maxlen=k)`), or make a generator."""
 _SOLVING = {
-    "curve_fit", "fsolve", "least_squares", "leastsq", "root",
+    "curve_fit", "fsolve", "least_squares", "leastsq", "quad", "root",
     "bracket_minimum", "bracket_root", "cubature", "find_minimum", "find_root", "nsum", "quad_vec", "tanhsinh",
 }  # fmt: skip
-"""SciPy's functions whose compiled code prints errors of functions, and those whose Python may run on traced values."""
+"""SciPy's functions whose compiled code prints errors, or whose Python warns or may run on traced values."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
 _CALLBACK = ("numbagraph.api.callbacks", "pure_callback")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,15 +29,17 @@ Function = Callable[..., Any]
 Quadrature = Callable[..., Any]
 
 
-def traced(integrand: Function) -> Closed:
-    """Return the region of a function of a number."""
+def traced(integrand: Function, weight: Function | None = None) -> Closed:
+    """Return the region of a function of a number, with the product with the weight as the second result, if the
+    quadrature has one."""
     own = Input(ArrayType(FLOAT64, ()), "x")
 
-    def run(x: Tracer) -> Tracer:
+    def run(x: Tracer) -> Any:
         trace = current_trace()
         assert trace is not None
         trace.order = effects.first()  # warnings of an integral inside: the quadrature itself gives them
-        return Tracer(number(as_traced(integrand)(x)))
+        value = Tracer(number(as_traced(integrand)(x)))
+        return value if weight is None else (value, Tracer(number(value * as_traced(weight)(x))))
 
     body = trace_region(run, (own,), "the function of an integral")
     closed = close((own,), body.outputs, name="integrand", known=body.is_used)
@@ -97,14 +98,15 @@ class LeibnizRule(Struct):
         g: Any = Tracer(given[0])
         with shapes.collect_guards():  # the integrand has been evaluated: what it requires has been checked
             ends = [self._at(lower, upper, captures), self._at(upper, lower, captures)]
-            partial = cotangents(self.region.outputs, [constant(1.0, dtype=FLOAT64)], self.region.inputs)[1:]
+            partial = cotangents(self.region.outputs[:1], [constant(1.0, dtype=FLOAT64)], self.region.inputs)[1:]
             wanted = [number for number, each in enumerate(partial) if each is not None]
             numbers = [number for number in wanted if not captures[number].ndim]
             groups = [numbers] * bool(numbers) + [[number] for number in wanted if captures[number].ndim]
             found: dict[int, Any] = {}
             for group in groups:
                 slopes = [each for number, each in enumerate(partial) if number in group and each is not None]
-                integrals = self._integrals(slopes, (lower, upper, *settings), captures)
+                count = sum(captures[number].size for number in group)
+                integrals = self._integrals(slopes, count, (lower, upper, *settings), captures)
                 parts = integrals if len(group) > 1 else [integrals]
                 for place, number in enumerate(group):
                     found[number] = g * np.reshape(parts[place], captures[number].shape)
@@ -122,13 +124,13 @@ class LeibnizRule(Struct):
             return list(map(Tracer, substitute(values, mapped)))
 
     def _at(self, x: Any, other: Any, captures: Sequence[Any]) -> Any:
-        """Return the integrand at a bound; zero where it is infinite."""
+        """Return the integrand with its weight at a bound; zero where it is infinite."""
         is_finite = np.isfinite(x)
         point = np.where(is_finite, x, np.where(np.isfinite(other), other, 0.5))
-        return np.where(is_finite, self._evaluated(self.region.outputs, point, captures)[0], 0.0)
+        return np.where(is_finite, self._evaluated(self.region.outputs[-1:], point, captures)[0], 0.0)
 
-    def _integrals(self, slopes: Sequence[Value], options: Sequence[Any], captures: Sequence[Any]) -> Any:
-        """Integrate derivatives of the integrand, each element on its own, in one vector."""
+    def _integrals(self, slopes: Sequence[Value], count: Any, options: Sequence[Any], captures: Sequence[Any]) -> Any:
+        """Integrate derivatives of the integrand, each of their ``count`` elements on its own, in one vector."""
         quadrature = converted(self.quadrature)
 
         def element(place: Any) -> Any:
@@ -139,8 +141,6 @@ class LeibnizRule(Struct):
 
         if len(slopes) == 1 and not slopes[0].ndim:
             return quadrature(lambda x: self._evaluated(slopes, x, captures)[0], *options)
-        shapes_of_slopes: list[Any] = [each.shape for each in slopes]
-        count = sum(math.prod(each) for each in shapes_of_slopes)
         return vmap(element)(np.arange(count))
 
     def batched(self, batched: Sequence[bool]) -> GradientRule:

@@ -43,6 +43,7 @@ SOLVERS = {
     "Newton-CG": by_minimum("Newton-CG"),
     "trust-ncg": by_minimum("trust-ncg"),
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
+    "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
     "tanhsinh": lambda a: integrate.tanhsinh(lambda x, a: np.exp(-a * x), 0.0, 1.0, args=(a,)).integral,
     "fixed_quad": lambda a: integrate.fixed_quad(lambda x: np.exp(-a * x), 0.0, a, n=9)[0],

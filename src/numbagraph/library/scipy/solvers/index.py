@@ -9,7 +9,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "quad_vec": "numbagraph.library.scipy.solvers.integrals.quad_vec:quad_vec",
         "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
         "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
-        "quad": "numbagraph.library.scipy.solvers.integrals.quadpack:quad",
+        "quad": "numbagraph.library.scipy.solvers.integrals.quad:quad",
         "tanhsinh": "numbagraph.library.scipy.solvers.integrals.tanh_sinh:tanhsinh",
         "tplquad": "numbagraph.library.scipy.solvers.integrals.nested:tplquad",
     },

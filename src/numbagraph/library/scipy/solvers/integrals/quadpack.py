@@ -1,57 +1,21 @@
-"""`scipy.integrate.quad`, by QUADPACK's algorithms."""
+"""Integrals by QUADPACK's algorithms without weights, with their derivatives."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import IntegrationWarning
 
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.library.scipy import leibniz
-from numbagraph.library.scipy.arguments import known_number, refuse
 from numbagraph.library.scipy.solvers.integrals.adaptive import Quadrature, Settings, over_interval, over_pieces
 from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, KRONROD_15, KRONROD_21
-from numbagraph.library.scipy.solvers.integrals.messages import messages
 
 Function = Callable[..., Any]
 
 ROUNDOFF, NO_LIMIT = 2, 4
 """Statuses with which the value is the best one that can be had."""
-
-
-def quad(
-    func: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
-    full_output: Any = 0,
-    epsabs: Any = 1.49e-8,
-    epsrel: Any = 1.49e-8,
-    limit: Any = 50,
-    points: Any = None,
-    weight: Any = None,
-    wvar: Any = None,
-    wopts: Any = None,
-    maxp1: Any = 50,
-    limlst: Any = 50,
-    complex_func: bool = False,
-) -> Any:
-    """`scipy.integrate.quad`."""
-    del wvar, wopts, maxp1, limlst  # of weights
-    if weight is not None:
-        refuse(f"quad with weight={weight!r}", "write the weight into the function")
-    args = args if isinstance(args, tuple) else (args,)
-    points = None if points is None else np.asarray(points, dtype=np.float64)
-    options = Options(epsabs, epsrel, known_number(limit, "the limit of quad"), points)
-    if complex_func:
-        real = integrated(lambda x: np.real(func(x, *args)), a, b, full_output, options)
-        imaginary = integrated(lambda x: np.imag(func(x, *args)), a, b, full_output, options)
-        found = real[0] + 1j * imaginary[0], real[1] + 1j * imaginary[1]
-        return (*found, {"real": real[2:], "imag": imaginary[2:]}) if full_output else found
-    return integrated(lambda x: func(x, *args), a, b, full_output, options)
 
 
 class Options(NamedTuple):
@@ -71,20 +35,12 @@ class Found(NamedTuple):
     """The number of evaluations of the innermost function."""
 
 
-def integrated(func: Function, a: Any, b: Any, full_output: Any, options: Options) -> Any:
-    """Integrate a real function."""
-    limit, points = options.limit, options.points
-
-    def integrand(x: Any) -> Any:
-        return np.float64(func(x))
-
-    lower, upper, value, found = with_derivatives(integrand, a, b, options)
-    is_empty = np.equal(a, b)
-    error, status = np.where(is_empty, 0.0, found.error)[()], np.where(is_empty, 0, found.status)
-    if full_output:
-        return value, error, info_of(found, is_empty, calls_of(lower, upper, points, found.last), status)
-    warn_of(status, limit)
-    return value, error
+def check(options: Options) -> None:
+    """Refuse a limit and tolerances with which QUADPACK does not start."""
+    if options.limit < 1:
+        raise ValueError("Invalid 'limit' argument. There must be at least one subinterval")
+    if options.epsabs <= 0 and options.epsrel < max(50.0 * EPS, 5e-29):
+        raise ValueError("If 'epsabs'<=0, 'epsrel' must be greater than both 5e-29 and 50*(machine epsilon).")
 
 
 def integral_of(integrand: Function, a: Any, b: Any, options: Options, is_nested: bool) -> Found:
@@ -101,10 +57,7 @@ def with_derivatives(
 ) -> tuple[Any, Any, Any, Quadrature]:
     """Return the bounds in order, the integral, and the details of the quadrature."""
     epsabs, epsrel, limit, points = options
-    if limit < 1:
-        raise ValueError("Invalid 'limit' argument. There must be at least one subinterval")
-    if epsabs <= 0 and epsrel < max(50.0 * EPS, 5e-29):
-        raise ValueError("If 'epsabs'<=0, 'epsrel' must be greater than both 5e-29 and 50*(machine epsilon).")
+    check(options)
     a, b = np.float64(a), np.float64(b)
     lower, upper, is_flipped = sorted_bounds(a, b)
     settings = (epsabs, epsrel) if points is None else (epsabs, epsrel, points)
@@ -217,25 +170,3 @@ def calls_of(lower: Any, upper: Any, points: Any, last: Any) -> Any:
     if points is None:
         return 42 * last - 21
     return 42 * last - 21 * edges_of(points, lower, upper)[1]
-
-
-def info_of(found: Quadrature, is_empty: Any, calls: Any, status: Any) -> dict[str, Any]:
-    """Return SciPy's dict of details. The text of a warning is in it, since a tuple's length cannot follow from it."""
-    parts = found.parts
-    return {
-        "neval": np.where(is_empty, 0, calls)[()],
-        "last": np.where(is_empty, 0, found.last)[()],
-        "iord": parts.order.astype(np.int32),
-        "alist": np.where(is_empty, np.nan, parts.lefts),
-        "blist": np.where(is_empty, np.nan, parts.rights),
-        "rlist": np.where(is_empty, 0.0, parts.values),
-        "elist": np.where(is_empty, 0.0, parts.errors),
-        "ier": status[()],
-    }
-
-
-def warn_of(status: Any, limit: int) -> None:
-    if status != 0:
-        for number, message in enumerate(messages(limit), start=1):
-            if status == number:
-                warnings.warn(message, IntegrationWarning, stacklevel=2)

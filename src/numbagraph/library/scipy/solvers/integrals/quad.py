@@ -1,0 +1,107 @@
+"""`scipy.integrate.quad`, with and without weights."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import IntegrationWarning
+
+from numbagraph.library.scipy.arguments import known_number
+from numbagraph.library.scipy.solvers.integrals import weighted
+from numbagraph.library.scipy.solvers.integrals.messages import messages
+from numbagraph.library.scipy.solvers.integrals.quadpack import Options, calls_of, with_derivatives
+from numbagraph.library.scipy.solvers.integrals.subintervals import Subintervals
+
+Function = Callable[..., Any]
+
+
+def quad(
+    func: Function,
+    a: Any,
+    b: Any,
+    args: Any = (),
+    full_output: Any = 0,
+    epsabs: Any = 1.49e-8,
+    epsrel: Any = 1.49e-8,
+    limit: Any = 50,
+    points: Any = None,
+    weight: Any = None,
+    wvar: Any = None,
+    wopts: Any = None,
+    maxp1: Any = 50,
+    limlst: Any = 50,
+    complex_func: bool = False,
+) -> Any:
+    """`scipy.integrate.quad`."""
+    del wopts, maxp1, limlst  # of moments that are not kept
+    args = args if isinstance(args, tuple) else (args,)
+    points = None if points is None else np.asarray(points, dtype=np.float64)
+    options = Options(epsabs, epsrel, known_number(limit, "the limit of quad"), points)
+    if weight is not None:
+
+        def integrate(f: Function) -> Any:
+            return weighted_integral(f, a, b, weight, wvar, full_output, options)
+    else:
+
+        def integrate(f: Function) -> Any:
+            return integrated(f, a, b, full_output, options)
+
+    if complex_func:
+        real = integrate(lambda x: np.real(func(x, *args)))
+        imaginary = integrate(lambda x: np.imag(func(x, *args)))
+        found = real[0] + 1j * imaginary[0], real[1] + 1j * imaginary[1]
+        return (*found, {"real": real[2:], "imag": imaginary[2:]}) if full_output else found
+    return integrate(lambda x: func(x, *args))
+
+
+def integrated(func: Function, a: Any, b: Any, full_output: Any, options: Options) -> Any:
+    """Integrate a real function."""
+    limit, points = options.limit, options.points
+
+    def integrand(x: Any) -> Any:
+        return np.float64(func(x))
+
+    lower, upper, value, found = with_derivatives(integrand, a, b, options)
+    is_empty = np.equal(a, b)
+    error, status = np.where(is_empty, 0.0, found.error)[()], np.where(is_empty, 0, found.status)
+    if full_output:
+        calls = calls_of(lower, upper, points, found.last)
+        return value, error, info_of(found.parts, found.last, is_empty, calls, status)
+    warn_of(status, limit)
+    return value, error
+
+
+def weighted_integral(
+    func: Function, a: Any, b: Any, weight: str, wvar: Any, full_output: Any, options: Options
+) -> Any:
+    """Integrate a real function with a weight."""
+    value, is_empty, found = weighted.integrated(func, a, b, weight, wvar, options)
+    error, status = np.where(is_empty, 0.0, found.error)[()], np.where(is_empty, 0, found.status)
+    if full_output:
+        return value, error, info_of(found.parts, found.last, is_empty, found.calls, status)
+    warn_of(status, options.limit)
+    return value, error
+
+
+def info_of(parts: Subintervals, last: Any, is_empty: Any, calls: Any, status: Any) -> dict[str, Any]:
+    """Return SciPy's dict of details. The text of a warning is in it, since a tuple's length cannot follow from it."""
+    return {
+        "neval": np.where(is_empty, 0, calls)[()],
+        "last": np.where(is_empty, 0, last)[()],
+        "iord": parts.order.astype(np.int32),
+        "alist": np.where(is_empty, np.nan, parts.lefts),
+        "blist": np.where(is_empty, np.nan, parts.rights),
+        "rlist": np.where(is_empty, 0.0, parts.values),
+        "elist": np.where(is_empty, 0.0, parts.errors),
+        "ier": status[()],
+    }
+
+
+def warn_of(status: Any, limit: int) -> None:
+    if status != 0:
+        for number, message in enumerate(messages(limit), start=1):
+            if status == number:
+                warnings.warn(message, IntegrationWarning, stacklevel=2)
