@@ -77,6 +77,7 @@ romb: integrate.romb(x[:5], s)
 dblquad: integrate.dblquad(lambda u, r: np.exp(-s * u * r), 0.0, 1.0, lambda r: 0.0, lambda r: r)
 fixed_quad: integrate.fixed_quad(lambda r: np.exp(-s * r), 0.0, 2.0, n=7)[0]
 nquad: integrate.nquad(lambda u, r: np.exp(-s * u * r), [(0.0, 1.0), (0.0, 2.0)])
+nsum: integrate.nsum(lambda r, a: (r + a * a) ** -3.0, 1.0, np.inf, args=(x,), maxterms=256).sum
 quad: integrate.quad(lambda r: np.exp(-s * r * r), 0.0, np.inf)
 quad_vec: integrate.quad_vec(lambda r: np.exp(-x * r), 0.0, 2.0)
 simpson: integrate.simpson(x, x=np.cumsum(y))

@@ -41,7 +41,6 @@ ADVICE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("odeint", "ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
         "qmc_quad": "scipy.integrate.quad",
         "cubature": "scipy.integrate.nquad",
-        "nsum": "a loop, or np.sum of terms",
         "solve_bvp": "call it outside, with the compiled right-hand side",
     },
     "scipy.interpolate": {

@@ -45,6 +45,7 @@ SOLVERS = {
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
+    "nsum": lambda a: integrate.nsum(lambda k, a: (k + a) ** -3.0, 1.0, np.inf, args=(a,), maxterms=64).sum,
     "tanhsinh": lambda a: integrate.tanhsinh(lambda x, a: np.exp(-a * x), 0.0, 1.0, args=(a,)).integral,
     "fixed_quad": lambda a: integrate.fixed_quad(lambda x: np.exp(-a * x), 0.0, a, n=9)[0],
     "RK45": by_ode("RK45"),

@@ -9,6 +9,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "quad_vec": "numbagraph.library.scipy.solvers.integrals.quad_vec:quad_vec",
         "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
         "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
+        "nsum": "numbagraph.library.scipy.solvers.integrals.series:nsum",
         "quad": "numbagraph.library.scipy.solvers.integrals.quad:quad",
         "tanhsinh": "numbagraph.library.scipy.solvers.integrals.tanh_sinh:tanhsinh",
         "tplquad": "numbagraph.library.scipy.solvers.integrals.nested:tplquad",
