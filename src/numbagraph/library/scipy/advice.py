@@ -80,12 +80,11 @@ ADVICE: dict[str, dict[str, str]] = {
         **{
             name: SOLVED.format(name)
             for name in (
-                "differential_evolution", "basinhopping", "dual_annealing", "shgo", "direct", "brute", "fmin_cobyla",
+                "differential_evolution", "basinhopping", "dual_annealing", "shgo", "direct", "fmin_cobyla",
                 "fmin_slsqp", "fmin_tnc",
             )
         },
         "fmin_l_bfgs_b": "scipy.optimize.minimize with method='BFGS', where there are no bounds",
-        "fmin_powell": "scipy.optimize.fmin, or scipy.optimize.minimize with method='BFGS'",
         "approx_fprime": "numbagraph.grad gives the derivative itself",
         "check_grad": "numbagraph.grad gives the derivative itself",
         "lsq_linear": "scipy.optimize.least_squares(lambda x: A @ x - b, x0, bounds=bounds)",

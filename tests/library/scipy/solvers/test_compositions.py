@@ -23,6 +23,11 @@ def by_ode(method):
     return solve
 
 
+def minimum(fun, x, args=()):
+    found = optimize.minimize(fun, x, args, tol=1e-9)
+    return found.x, found.fun, found.status
+
+
 T = np.linspace(0.1, 2.0, 12)
 
 SOLVERS = {
@@ -42,6 +47,11 @@ SOLVERS = {
     "CG": by_minimum("CG"),
     "Newton-CG": by_minimum("Newton-CG"),
     "trust-ncg": by_minimum("trust-ncg"),
+    "Powell": by_minimum("Powell"),
+    "trust-exact": by_minimum("trust-exact"),
+    "brute": lambda a: optimize.brute(
+        lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, Ns=4, finish=minimum
+    )[0],
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
@@ -69,7 +79,7 @@ def in_branch_and_loop(solve):
     return program
 
 
-NEEDS_SLOPES = ("CG", "Newton-CG", "trust-ncg")
+NEEDS_SLOPES = ("CG", "Newton-CG", "trust-ncg", "trust-exact")
 """Methods that SciPy has no exact slopes of: its BFGS finds the same minimum."""
 
 

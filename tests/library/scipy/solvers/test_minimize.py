@@ -52,7 +52,7 @@ PROBLEMS = [
     pytest.param(lambda x: 0.0 * np.sum(x) + 1.0, [1.0, 2.0], id="flat"),
     pytest.param(quadratic, [1e9], id="far"),
 ]
-METHODS = ["BFGS", "CG", "Newton-CG", "trust-ncg", "dogleg"]
+METHODS = ["BFGS", "CG", "Newton-CG", "trust-ncg", "trust-exact", "dogleg"]
 
 
 def scipy_result(fun, x0, **kwargs):
@@ -60,7 +60,7 @@ def scipy_result(fun, x0, **kwargs):
         warnings.simplefilter("ignore")
         if kwargs.get("method") == "Newton-CG":
             kwargs["hessp"] = ng.graph_jit(lambda x, p: ng.jvp(ng.grad(fun), (x,), (p,))[1])
-        if kwargs.get("method") in ("trust-ncg", "dogleg"):
+        if kwargs.get("method") in ("trust-ncg", "trust-exact", "dogleg"):
             kwargs["hess"] = ng.graph_jit(ng.hessian(fun))
         return minimize(fun, np.asarray(x0), jac=ng.graph_jit(ng.grad(fun)), **kwargs)
 

@@ -36,6 +36,8 @@ SOLVERS: dict[str, dict[str, str]] = {
         "fmin": "numbagraph.library.scipy.solvers.minima.legacy:fmin",
         "fmin_bfgs": "numbagraph.library.scipy.solvers.minima.legacy:fmin_bfgs",
         "fmin_cg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_cg",
+        "fmin_powell": "numbagraph.library.scipy.solvers.minima.legacy:fmin_powell",
+        "brute": "numbagraph.library.scipy.solvers.minima.grid:brute",
         "fmin_ncg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_ncg",
         "linear_sum_assignment": "numbagraph.library.scipy.solvers.minima.assignment:linear_sum_assignment",
         "minimize": "numbagraph.library.scipy.solvers.minima.minimize:minimize",

@@ -73,3 +73,16 @@ def fmin_ncg(
     }  # fmt: skip
     found = minimize(f, x0, args, "Newton-CG", fprime, fhess, fhess_p, callback=callback, options=options)
     return picked(found, full_output, "nfev", "njev", "nhev", "status")
+
+
+def fmin_powell(
+    func: Function, x0: Any, args: Any = (), xtol: Any = 1e-4, ftol: Any = 1e-4, maxiter: Any = None,
+    maxfun: Any = None, full_output: Any = 0, disp: Any = 1, retall: Any = 0, callback: Any = None, direc: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin_powell`."""
+    options = {
+        "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfun, "disp": disp, "return_all": retall,
+        "direc": direc,
+    }  # fmt: skip
+    found = minimize(func, x0, args, "Powell", callback=callback, options=options)
+    return picked(found, full_output, "direc", "nit", "nfev", "status")

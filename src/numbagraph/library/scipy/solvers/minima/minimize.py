@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from scipy.optimize import Bounds, OptimizeWarning
 from numbagraph.api.jacobians import jacfwd
 from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.solvers.minima.conjugate_gradients import conjugate_gradients
+from numbagraph.library.scipy.solvers.minima.damped_newton import damped
 from numbagraph.library.scipy.solvers.minima.newton import newton_cg
 from numbagraph.library.scipy.solvers.minima.objective import SCHEMES, Objective, objective_of, product_of
+from numbagraph.library.scipy.solvers.minima.powell import powell
 from numbagraph.library.scipy.solvers.minima.quasi_newton import bfgs
 from numbagraph.library.scipy.solvers.minima.simplex import nelder_mead
 from numbagraph.library.scipy.solvers.minima.trust_region import dogleg, steihaug, trust_region
@@ -26,7 +29,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "cg": ("gtol", "norm", "maxiter", "disp", "c1", "c2"),
     "newton-cg": ("xtol", "maxiter", "disp", "c1", "c2"),
     "nelder-mead": ("maxiter", "maxfev", "disp", "initial_simplex", "xatol", "fatol", "adaptive"),
+    "powell": ("maxiter", "maxfev", "disp", "direc", "xtol", "ftol"),
     "dogleg": RADII,
+    "trust-exact": (*RADII, "subproblem_maxiter"),
     "trust-ncg": RADII,
 }
 """The options of each method that reach it."""
@@ -36,10 +41,19 @@ TOLERANCES: dict[str, tuple[str, ...]] = {
     "cg": ("gtol",),
     "newton-cg": ("xtol",),
     "nelder-mead": ("xatol", "fatol"),
+    "powell": ("xtol", "ftol"),
     "dogleg": ("gtol",),
+    "trust-exact": ("gtol",),
     "trust-ncg": ("gtol",),
 }
 """The options of each method that ``tol`` sets."""
+WITHOUT_SLOPES = "take 'Nelder-Mead' or 'Powell', which need no derivatives and take bounds"
+ADVICE = {
+    "cobyla": WITHOUT_SLOPES,
+    "cobyqa": WITHOUT_SLOPES,
+    "trust-krylov": "take 'trust-exact' or 'trust-ncg', which minimise the same model within the same radius",
+}
+"""What to take instead of a method that is not written here."""
 
 
 def minimize(
@@ -60,16 +74,19 @@ def minimize(
     if not (callable(jac) or jac is True or (isinstance(jac, str) and jac in (*SCHEMES, "cs"))):
         jac = None
     objective = objective_of(fun, args, jac, step)
-    if name == "nelder-mead":
+    if name in ("nelder-mead", "powell"):
         lower, upper = bounds_of(bounds, x)
-        return nelder_mead(objective, x, lower=lower, upper=upper, **known)
+        return (nelder_mead if name == "nelder-mead" else powell)(objective, x, lower=lower, upper=upper, **known)
     if name == "newton-cg":
         return newton_cg(objective, x, *curvature(objective, hess, hessp, args), **known)
-    if name in ("dogleg", "trust-ncg"):
+    if name in ("dogleg", "trust-exact", "trust-ncg"):
         given, _ = curvature(objective, hess, None, args)
         if hessp is not None and hess is None:
             refuse(f"minimize with hessp= and method={method!r}", "give hess=, or leave both out")
         exact = jacfwd(objective.exact) if given is None else given
+        if name == "trust-exact":
+            most = known.pop("subproblem_maxiter", 25)
+            return trust_region(objective, x, exact, partial(damped, maxiter=most), is_eager=True, **known)
         return trust_region(objective, x, exact, dogleg if name == "dogleg" else steihaug, **known)
     return (bfgs if name == "bfgs" else conjugate_gradients)(objective, x, **known)
 
@@ -97,6 +114,8 @@ def require_plain(name: str, method: str, callback: Any) -> None:
         refuse(
             "minimize with callback=", "leave it out, or call numbagraph.debug_print in the function that is minimised"
         )
+    if name in ADVICE:
+        refuse(f"minimize with method={method!r}", ADVICE[name])
     if name not in OPTIONS:
         refuse(f"minimize with method={method!r}", f"choose one of {', '.join(OPTIONS)}")
 

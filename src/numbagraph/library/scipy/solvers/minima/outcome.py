@@ -21,14 +21,16 @@ NOT_A_NUMBER = "NaN result encountered."
 OUT_OF_BOUNDS = "The result is outside of the provided bounds."
 
 
-def minimum(objective: Objective, x: Any, success: Any, lower: Any = None, upper: Any = None) -> Any:
+def minimum(
+    objective: Objective, x: Any, success: Any, lower: Any = None, upper: Any = None, reach: Any = 0.0
+) -> Any:  # fmt: skip
     """Return a minimiser with the derivatives that follow from the gradient, which is zero there.
 
-    Variables at a bound move with it."""
+    Variables within ``reach`` of a bound that holds them move with it."""
     if lower is None:
         return solved(objective.exact, x, success)
     slopes = objective.exact(x)
-    is_low, is_high = (x <= lower) & (slopes > 0), (x >= upper) & (slopes < 0)
+    is_low, is_high = (x <= lower + reach) & (slopes > 0), (x >= upper - reach) & (slopes < 0)
 
     def equation(point: Any) -> Any:
         return np.where(is_low, point - lower, np.where(is_high, point - upper, objective.exact(point)))

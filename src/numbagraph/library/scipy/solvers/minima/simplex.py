@@ -68,14 +68,14 @@ def nelder_mead(
     return outcome(objective, found, maxiter, maxfev, disp, lower, upper)
 
 
-def limits(n: Any, maxiter: Any, maxfev: Any) -> tuple[Any, Any]:
+def limits(n: Any, maxiter: Any, maxfev: Any, factor: Any = 200) -> tuple[Any, Any]:
     """Return the greatest numbers of iterations and evaluations: one that is given leaves the other open."""
     if maxiter is None and maxfev is None:
-        return n * 200, n * 200
+        return n * factor, n * factor
     if maxiter is None:
-        return np.where(np.isinf(maxfev), n * 200, np.inf), maxfev
+        return np.where(np.isinf(maxfev), n * factor, np.inf), maxfev
     if maxfev is None:
-        return maxiter, np.where(np.isinf(maxiter), n * 200, np.inf)
+        return maxiter, np.where(np.isinf(maxiter), n * factor, np.inf)
     return maxiter, maxfev
 
 

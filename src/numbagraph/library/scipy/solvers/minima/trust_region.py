@@ -26,12 +26,14 @@ MESSAGES = (
 
 
 class Model(NamedTuple):
-    """A point with value, gradient and Hessian."""
+    """A point with value, gradient and Hessian, and with what the last proposal from it ended with."""
 
     x: Any
     value: Any
     gradient: Any
     hessian: Any
+    radius: Any
+    damping: Any
 
 
 class State(NamedTuple):
@@ -48,29 +50,32 @@ class State(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A step, whether it ends at the radius, and whether it could be computed."""
+    """A step, whether it ends at the radius, whether it could be computed, and the model, which may have changed."""
 
     step: Any
     is_at_radius: Any
     is_valid: Any
+    model: Model
 
 
 def trust_region(
     objective: Objective, x0: Any, hessian: Function, propose: Function, initial_trust_radius: Any = 1.0,
     max_trust_radius: Any = 1000.0, eta: Any = 0.15, gtol: Any = 1e-4, maxiter: Any = None, disp: Any = False,
+    is_eager: bool = False,
 ) -> Any:  # fmt: skip
-    """Minimise with steps that ``propose(model, radius)`` gives."""
+    """Minimise with steps that ``propose(model, radius)`` gives.
+
+    An eager method counts the Hessian at each point that it tries, others that at points which are accepted."""
     check(initial_trust_radius, max_trust_radius, eta)
     if maxiter is None:
         maxiter = len(x0) * 200
 
     def model_at(x: Any) -> Model:
         value, gradient = objective.both(x)
-        return Model(x, value, gradient, hessian(x))
+        return Model(x, value, gradient, hessian(x), np.float64(-1.0), np.float64(0.0))
 
     def iteration(old: State) -> State:
-        model = old.model
-        step, is_at_radius, is_valid = propose(model, old.radius)
+        step, is_at_radius, is_valid, model = propose(old.model, old.radius)
         new = model_at(model.x + step)
         predicted = -(np.dot(model.gradient, step) + 0.5 * np.dot(step, np.dot(model.hessian, step)))
         is_bad = is_valid & (predicted <= 0)
@@ -98,7 +103,8 @@ def trust_region(
     one, zero = np.int64(1), np.int64(0)
     radius = np.float64(initial_trust_radius)
     start = State(model_at(x0), radius, one, one, one, np.bool_(False), zero, zero)
-    return outcome(objective, while_loop(goes_on, iteration, start), disp)
+    found = while_loop(goes_on, iteration, start)
+    return outcome(objective, found._replace(hessians=found.calls) if is_eager else found, disp)
 
 
 def check(first: Any, largest: Any, eta: Any) -> None:
@@ -161,7 +167,7 @@ def steihaug(model: Model, radius: Any) -> Proposal:
     nothing = np.bool_(False)
     start = Conjugate(np.zeros(len(model.x)), model.gradient, -model.gradient, size < bound, nothing)
     found = while_loop(lambda state: ~state.is_done, step, start)
-    return Proposal(found.x, found.is_at_radius, np.bool_(True))
+    return Proposal(found.x, found.is_at_radius, np.bool_(True), model)
 
 
 def dogleg(model: Model, radius: Any) -> Proposal:
@@ -174,7 +180,7 @@ def dogleg(model: Model, radius: Any) -> Proposal:
     _, ahead = to_radius(cauchy, newton - cauchy, radius)
     is_inside = np.linalg.norm(newton) < radius
     bent = np.where(length >= radius, cauchy * (radius / length), cauchy + ahead * (newton - cauchy))
-    return Proposal(np.where(is_inside, newton, bent), ~is_inside, is_valid)
+    return Proposal(np.where(is_inside, newton, bent), ~is_inside, is_valid, model)
 
 
 def outcome(objective: Objective, state: State, disp: Any) -> Any:
