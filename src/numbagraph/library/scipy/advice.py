@@ -93,10 +93,7 @@ ADVICE: dict[str, dict[str, str]] = {
             ("linprog", "milp", "isotonic_regression", "quadratic_assignment"),
             "call it outside; numbagraph.pure_callback calls it from compiled code",
         ),
-        **dict.fromkeys(
-            ("broyden1", "broyden2", "anderson", "newton_krylov", "diagbroyden", "excitingmixing", "linearmixing"),
-            "scipy.optimize.root takes exact derivatives",
-        ),
+        "newton_krylov": "scipy.optimize.root, or scipy.optimize.anderson",
     },
     "scipy.signal": {
         "decimate": "scipy.signal.filtfilt, and x[::q]",

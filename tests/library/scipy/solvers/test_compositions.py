@@ -23,6 +23,16 @@ def by_ode(method):
     return solve
 
 
+def by_root(method):
+    def solve(a):
+        start = np.zeros(2)
+        return optimize.root(
+            lambda x: x + 0.2 * (x - x[::-1]) ** 3 - a * np.array([1.0, 0.3]), start, method=method, tol=1e-9
+        ).x[0]
+
+    return solve
+
+
 def minimum(fun, x, args=()):
     found = optimize.minimize(fun, x, args, tol=1e-9)
     return found.x, found.fun, found.status
@@ -37,6 +47,9 @@ SOLVERS = {
     "fixed_point": lambda a: optimize.fixed_point(lambda x: 0.3 * np.cos(x) + 0.1 * a, 0.5),
     "minimize_scalar": lambda a: optimize.minimize_scalar(lambda x: (x - a) ** 2 + 0.1 * x**4, tol=1e-12).x,
     "root": lambda a: optimize.root(lambda x: np.stack([x[0] + x[1] - a, x[0] ** 3 - x[1]]), np.ones(2)).x[1],
+    "broyden1": by_root("broyden1"),
+    "anderson": by_root("anderson"),
+    "df-sane": by_root("df-sane"),
     "fsolve": lambda a: optimize.fsolve(lambda x: x**3 + x - a, np.ones(1))[0],
     "least_squares": lambda a: optimize.least_squares(lambda x: np.stack([x[0] - a, 0.3 * x[0] ** 2]), np.ones(1)).x[0],
     "leastsq": lambda a: optimize.leastsq(lambda x: np.stack([x[0] - a, 0.3 * x[0] ** 2]), np.ones(1))[0][0],

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
+from scipy.optimize import OptimizeResult, OptimizeWarning
 
 from numbagraph.library.scipy.arguments import differentiated, double, known, refuse
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solution import solved
 from numbagraph.library.scipy.solvers.least_squares.jacobians import exact_columns, forward_columns
 from numbagraph.library.scipy.solvers.least_squares.leastsq import TOLERANCE, chosen, leastsq
+from numbagraph.library.scipy.solvers.systems.inverse_jacobians import APPROXIMATIONS
 from numbagraph.library.scipy.solvers.systems.powell_hybrid import root_of
+from numbagraph.library.scipy.solvers.systems.quasi_newton import quasi_newton, refuse_reports
+from numbagraph.library.scipy.solvers.systems.spectral_residuals import df_sane
 
 
 def fsolve(
@@ -59,16 +62,18 @@ def root(
     callback: Any = None,
     options: dict[str, Any] | None = None,
 ) -> OptimizeResult:
-    """`scipy.optimize.root`, by the methods hybr and lm.
+    """`scipy.optimize.root`, by all methods but krylov.
 
-    If ``jac`` is not given, derivatives are exact ones, which are no calls of ``fun`` in ``nfev``; with the option
-    ``eps``, they are MINPACK's differences, which are.
+    Of hybr and lm, if ``jac`` is not given, derivatives are exact ones, which are no calls of ``fun`` in ``nfev``; with
+    the option ``eps``, they are MINPACK's differences, which are.
     """
     args = args if isinstance(args, tuple) else (args,)
     name = method.lower()
+    if name == "krylov":
+        refuse("root with method='krylov'", "take the method 'broyden1' or 'anderson', or 'hybr' of a small system")
+    if name in APPROXIMATIONS or name == "df-sane":
+        return without_derivatives(name, method, fun, x0, args, jac, tol, callback, dict(options or {}))
     if name not in ("hybr", "lm"):
-        if name in OTHERS:
-            refuse(f"root with method={method!r}", "take the method 'hybr' or 'lm'")
         raise ValueError(f"Unknown solver {method}")
     if callback is not None:
         warnings.warn(f"Method {method} does not accept callback.", RuntimeWarning, stacklevel=2)
@@ -89,10 +94,38 @@ def derivatives_of(fun: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *args: fun(x, *args)[1]
 
 
-OTHERS = (
-    "anderson", "broyden1", "broyden2", "df-sane", "diagbroyden", "excitingmixing", "krylov", "linearmixing",
-)  # fmt: skip
-"""Methods of SciPy's that are not written here."""
+SETTINGS = {"ftol": "f_rtol", "fatol": "f_tol", "xtol": "x_rtol", "xatol": "x_tol", "jac_options": "options"}
+"""Options of `root` that have other names in the functions of the methods."""
+
+
+def without_derivatives(
+    name: str, method: str, fun: Any, x0: Any, args: tuple[Any, ...], jac: Any, tol: Any, callback: Any,
+    options: dict[str, Any],
+) -> OptimizeResult:  # fmt: skip
+    """Return what a method gives that learns about the derivatives from its steps."""
+    if jac is not None:
+        warnings.warn(f"Method {method} does not use the jacobian (jac).", RuntimeWarning, stacklevel=3)
+    refuse_reports(method, options.pop("disp", False), callback)
+    own = value_of(fun) if jac is True and (args or name == "df-sane") else fun
+    if name == "df-sane":
+        if tol is not None:
+            options.setdefault("ftol", tol)
+        return df_sane(own, x0, args, **known_options(options, DF_SANE))
+    if tol is not None:
+        options = {"xtol": tol, "xatol": np.inf, "ftol": np.inf, "fatol": np.inf} | options
+    known = known_options(options, (*SETTINGS, "nit", "maxiter", "tol_norm", "line_search"))
+    return quasi_newton(name, own, x0, args, **{SETTINGS.get(key, key): value for key, value in known.items()})[0]
+
+
+DF_SANE = ("ftol", "fatol", "maxfev", "fnorm", "M", "eta_strategy", "sigma_eps", "sigma_0", "line_search")
+
+
+def known_options(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the options with these names. Warn of others."""
+    unknown = [key for key in options if key not in names]
+    if unknown:
+        warnings.warn(f"Unknown solver options: {', '.join(unknown)}", OptimizeWarning, stacklevel=4)
+    return {key: value for key, value in options.items() if key in names}
 
 
 def by_hybrid(
