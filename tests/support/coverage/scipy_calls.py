@@ -102,6 +102,7 @@ fixed_point: optimize.fixed_point(lambda a: np.cos(a * s) / 3, 0.5)
 fmin: optimize.fmin(optimize.rosen, v, disp=False)
 fmin_bfgs: optimize.fmin_bfgs(optimize.rosen, v, optimize.rosen_der, disp=False)
 fmin_cg: optimize.fmin_cg(lambda a: np.sum((a - v) ** 2), w, lambda a: 2 * (a - v), disp=False)
+fmin_l_bfgs_b: optimize.fmin_l_bfgs_b(optimize.rosen, v, optimize.rosen_der)[:2]
 fmin_ncg: optimize.fmin_ncg(optimize.rosen, v, optimize.rosen_der, fhess=optimize.rosen_hess, disp=False)
 fminbound: optimize.fminbound(lambda a: (a - s) ** 2, 0.0, 4.0)
 fsolve: optimize.fsolve(lambda a: a**3 - v, w)

@@ -84,7 +84,6 @@ ADVICE: dict[str, dict[str, str]] = {
                 "fmin_slsqp", "fmin_tnc",
             )
         },
-        "fmin_l_bfgs_b": "scipy.optimize.minimize with method='BFGS', where there are no bounds",
         "approx_fprime": "numbagraph.grad gives the derivative itself",
         "check_grad": "numbagraph.grad gives the derivative itself",
         "lsq_linear": "scipy.optimize.least_squares(lambda x: A @ x - b, x0, bounds=bounds)",

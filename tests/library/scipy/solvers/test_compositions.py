@@ -65,6 +65,7 @@ SOLVERS = {
     "brute": lambda a: optimize.brute(
         lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, Ns=4, finish=minimum
     )[0],
+    "L-BFGS-B": by_minimum("L-BFGS-B"),
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],

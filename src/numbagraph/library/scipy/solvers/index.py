@@ -38,6 +38,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "fmin_cg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_cg",
         "fmin_powell": "numbagraph.library.scipy.solvers.minima.legacy:fmin_powell",
         "brute": "numbagraph.library.scipy.solvers.minima.grid:brute",
+        "fmin_l_bfgs_b": "numbagraph.library.scipy.solvers.minima.legacy:fmin_l_bfgs_b",
         "fmin_ncg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_ncg",
         "linear_sum_assignment": "numbagraph.library.scipy.solvers.minima.assignment:linear_sum_assignment",
         "minimize": "numbagraph.library.scipy.solvers.minima.minimize:minimize",

@@ -86,3 +86,24 @@ def fmin_powell(
     }  # fmt: skip
     found = minimize(func, x0, args, "Powell", callback=callback, options=options)
     return picked(found, full_output, "direc", "nit", "nfev", "status")
+
+
+def fmin_l_bfgs_b(
+    func: Function, x0: Any, fprime: Any = None, args: Any = (), approx_grad: Any = 0, bounds: Any = None, m: Any = 10,
+    factr: Any = 1e7, pgtol: Any = 1e-5, epsilon: Any = 1e-8, iprint: Any = None, maxfun: Any = 15000,
+    maxiter: Any = 15000, disp: Any = None, callback: Any = None, maxls: Any = 20,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin_l_bfgs_b`. With ``approx_grad`` the gradient is exact."""
+    options = {
+        "maxcor": m, "ftol": factr * PRECISION, "gtol": pgtol, "maxfun": maxfun, "maxiter": maxiter, "maxls": maxls,
+        "eps": epsilon, "disp": disp, "iprint": iprint,
+    }  # fmt: skip
+    jac = None if approx_grad else True if fprime is None else fprime
+    start = np.asarray(x0).reshape(-1)
+    if bounds is not None and len(bounds) != len(start):
+        raise ValueError("length of x0 != length of bounds")
+    found = minimize(func, start, args, "L-BFGS-B", jac, bounds=bounds, callback=callback, options=options)
+    about = {
+        "grad": found.jac, "task": found.message, "funcalls": found.nfev, "nit": found.nit, "warnflag": found.status,
+    }  # fmt: skip
+    return found.x, found.fun, about

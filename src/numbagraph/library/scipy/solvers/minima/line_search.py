@@ -20,7 +20,8 @@ XTOL, TRIALS = 1e-14, 100
 
 
 class Line(NamedTuple):
-    """A function along a direction: its value and slope at 0, Wolfe's constants, and the bounds of steps."""
+    """A function along a direction: its value and slope at 0, Wolfe's constants, the bounds of steps, and the relative
+    width of an interval in which no step is sought."""
 
     value: Any
     slope: Any
@@ -29,6 +30,7 @@ class Line(NamedTuple):
     least: Any
     most: Any
     widest: Any
+    narrowest: float = XTOL
 
 
 class Interval(NamedTuple):
@@ -81,7 +83,7 @@ def line_search(
         here = np.dot(last.gradient, direction)
         is_accepted = np.bool_(True) if accepts is None else accepts(last)
         stages = (
-            minpack_trial(line, guess, search, last.value, here, is_accepted),
+            minpack_stage(line, guess, search, last.value, here, is_accepted),
             widening_trial(line, search, last.value, here, is_accepted),
             narrowing_trial(line, search, last.value, here, is_accepted),
         )
@@ -99,13 +101,16 @@ def first_guess(value: Any, before: Any, slope: Any) -> Any:
 def first_search(line: Line, guess: Any, start: Evaluation) -> Search:
     zero = np.float64(0.0)
     is_refused = (guess < line.least) | (guess > line.most) | (line.slope >= 0)
-    ends = Bracket(zero, line.value, line.slope, zero, line.value, line.slope, np.bool_(False))
-    width = line.most - line.least
-    interval = Interval(ends, zero, guess + 4.0 * guess, width, width / 0.5, np.bool_(True))
     stage = np.where(is_refused, WIDEN, MINPACK)
     step = np.where(is_refused, np.minimum(guess, line.widest), guess)
     others = Ends(zero, line.value, line.slope, zero, line.value, zero, line.value)
-    return Search(stage, step, np.int64(0), interval, others, start)
+    return Search(stage, step, np.int64(0), first_interval(line, guess), others, start)
+
+
+def first_interval(line: Line, guess: Any) -> Interval:
+    zero, width = np.float64(0.0), line.most - line.least
+    ends = Bracket(zero, line.value, line.slope, zero, line.value, line.slope, np.bool_(False))
+    return Interval(ends, zero, guess + 4.0 * guess, width, width / 0.5, np.bool_(True))
 
 
 def is_within(line: Line, slope: Any) -> Any:
@@ -113,29 +118,44 @@ def is_within(line: Line, slope: Any) -> Any:
     return np.abs(slope) <= line.c2 * -line.slope
 
 
-def is_exhausted(interval: Interval, step: Any) -> Any:
+def is_exhausted(line: Line, interval: Interval, step: Any) -> Any:
     is_outside = (step <= interval.least) | (step >= interval.most)
-    is_narrow = interval.most - interval.least <= XTOL * interval.most
+    is_narrow = interval.most - interval.least <= line.narrowest * interval.most
     return interval.ends.is_closed & (is_outside | is_narrow)
 
 
-def minpack_trial(line: Line, guess: Any, search: Search, value: Any, slope: Any, is_accepted: Any) -> Any:
-    """Go on as MINPACK's ``DCSRCH`` does."""
-    step, interval, test = search.step, search.interval, line.c1 * line.slope
+class Trial(NamedTuple):
+    """What MINPACK's ``DCSRCH`` makes of a trial: whether it is good, whether nothing better follows, and what does."""
+
+    is_good: Any
+    is_stuck: Any
+    interval: Interval
+    step: Any
+
+
+def minpack_trial(line: Line, interval: Interval, step: Any, value: Any, slope: Any) -> Trial:
+    test = line.c1 * line.slope
     bound = line.value + step * test
     is_first = interval.is_first & ~((value <= bound) & (slope >= 0))
-    is_stuck = is_exhausted(interval, step)
+    is_stuck = is_exhausted(line, interval, step)
     is_stuck = is_stuck | ((step == line.most) & (value <= bound) & (slope <= test))
     is_stuck = is_stuck | ((step == line.least) & ((value > bound) | (slope >= test)))
-    trials = search.trials + 1
-    converged = (value <= bound) & is_within(line, slope) & (trials < TRIALS)
     shift = np.where(is_first & (value <= interval.ends.fx) & (value > bound), test, 0.0)
     new, next_step = next_interval(line, interval._replace(is_first=is_first), step, value, slope, shift)
-    fails = ~converged & (is_stuck | ~np.isfinite(next_step) | (trials >= TRIALS)) | (converged & ~is_accepted)
+    return Trial((value <= bound) & is_within(line, slope), is_stuck, new, next_step)
+
+
+def minpack_stage(line: Line, guess: Any, search: Search, value: Any, slope: Any, is_accepted: Any) -> Any:
+    """Go on as MINPACK's ``DCSRCH`` does."""
+    found = minpack_trial(line, search.interval, search.step, value, slope)
+    trials = search.trials + 1
+    converged = found.is_good & (trials < TRIALS)
+    fails = found.is_stuck | ~np.isfinite(found.step) | (trials >= TRIALS)
+    fails = np.where(converged, ~is_accepted, fails)
     stage = np.where(fails, WIDEN, np.where(converged, FOUND, MINPACK))
-    after = np.where(fails, np.minimum(guess, line.widest), np.where(converged, step, next_step))
+    after = np.where(fails, np.minimum(guess, line.widest), np.where(converged, search.step, found.step))
     return np.bool_(True), search._replace(
-        stage=stage, step=after, trials=np.where(fails, 0, trials), interval=new
+        stage=stage, step=after, trials=np.where(fails, 0, trials), interval=found.interval
     )  # fmt: skip
 
 
@@ -155,7 +175,7 @@ def next_interval(line: Line, interval: Interval, step: Any, value: Any, slope: 
         interval.is_first,
     )
     next_step = np.clip(next_step, line.least, line.most)
-    return new, np.where(is_exhausted(new, next_step), ends.x, next_step)
+    return new, np.where(is_exhausted(line, new, next_step), ends.x, next_step)
 
 
 def shifted_step(interval: Interval, step: Any, value: Any, slope: Any, shift: Any) -> tuple[Bracket, Any]:

@@ -12,6 +12,8 @@ from scipy.optimize import Bounds, OptimizeWarning
 
 from numbagraph.api.jacobians import jacfwd
 from numbagraph.library.scipy.arguments import refuse
+from numbagraph.library.scipy.solvers.minima.bounded_quasi_newton import lbfgsb
+from numbagraph.library.scipy.solvers.minima.cauchy_point import Box
 from numbagraph.library.scipy.solvers.minima.conjugate_gradients import conjugate_gradients
 from numbagraph.library.scipy.solvers.minima.damped_newton import damped
 from numbagraph.library.scipy.solvers.minima.newton import newton_cg
@@ -33,8 +35,11 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "dogleg": RADII,
     "trust-exact": (*RADII, "subproblem_maxiter"),
     "trust-ncg": RADII,
+    "l-bfgs-b": ("maxcor", "ftol", "gtol", "maxfun", "maxiter", "maxls", "disp", "iprint"),
 }
 """The options of each method that reach it."""
+BOUNDED = ("nelder-mead", "powell", "l-bfgs-b", "slsqp")
+"""The methods that take bounds."""
 WITHOUT_EFFECT = ("eps", "workers", "finite_diff_rel_step")
 TOLERANCES: dict[str, tuple[str, ...]] = {
     "bfgs": ("gtol",),
@@ -45,6 +50,7 @@ TOLERANCES: dict[str, tuple[str, ...]] = {
     "dogleg": ("gtol",),
     "trust-exact": ("gtol",),
     "trust-ncg": ("gtol",),
+    "l-bfgs-b": ("ftol", "gtol"),
 }
 """The options of each method that ``tol`` sets."""
 WITHOUT_SLOPES = "take 'Nelder-Mead' or 'Powell', which need no derivatives and take bounds"
@@ -73,10 +79,12 @@ def minimize(
     known = known_options(name, tol, options)
     if not (callable(jac) or jac is True or (isinstance(jac, str) and jac in (*SCHEMES, "cs"))):
         jac = None
-    objective = objective_of(fun, args, jac, step)
+    lower, upper = bounds_of(bounds, x) if name in BOUNDED else (None, None)
+    objective = objective_of(fun, args, jac, step, lower, upper)
     if name in ("nelder-mead", "powell"):
-        lower, upper = bounds_of(bounds, x)
         return (nelder_mead if name == "nelder-mead" else powell)(objective, x, lower=lower, upper=upper, **known)
+    if name == "l-bfgs-b":
+        return lbfgsb(objective, x, None if bounds is None else box_of(lower, upper, jac), **known)
     if name == "newton-cg":
         return newton_cg(objective, x, *curvature(objective, hess, hessp, args), **known)
     if name in ("dogleg", "trust-exact", "trust-ncg"):
@@ -132,7 +140,7 @@ def warn_of_unused(method: str, name: str, jac: Any, hess: Any, hessp: Any, boun
         warnings.warn(message, RuntimeWarning, stacklevel=3)
     if name != "slsqp" and constraints:
         warnings.warn(f"Method {method} cannot handle constraints.", RuntimeWarning, stacklevel=3)
-    if name not in ("nelder-mead", "powell", "l-bfgs-b", "slsqp") and bounds is not None:
+    if name not in BOUNDED and bounds is not None:
         warnings.warn(f"Method {method} cannot handle bounds.", RuntimeWarning, stacklevel=3)
 
 
@@ -155,10 +163,21 @@ def bounds_of(bounds: Any, x: Any) -> tuple[Any, Any]:
     if bounds is None:
         return None, None
     if isinstance(bounds, Bounds):
-        zero = np.zeros(len(x))
-        return zero + bounds.lb, zero + bounds.ub
-    pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
-    if len(pairs) != len(x):
-        raise ValueError("The number of bounds is not compatible with the length of `x0`.")
-    lower = np.array([low for low, _ in pairs], dtype=np.float64)
-    return lower, np.array([high for _, high in pairs], dtype=np.float64)
+        lower, upper = bounds.lb, bounds.ub
+    else:
+        pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+        if len(pairs) != 1 and len(pairs) != len(x):
+            raise ValueError("The number of bounds is not compatible with the length of `x0`.")
+        lower = np.array([low for low, _ in pairs], dtype=np.float64)
+        upper = np.array([high for _, high in pairs], dtype=np.float64)
+    lower, upper = np.zeros(len(x)) + lower, np.zeros(len(x)) + upper
+    if np.any(upper < lower):
+        raise ValueError("An upper bound is less than the corresponding lower bound.")
+    return lower, upper
+
+
+def box_of(lower: Any, upper: Any, jac: Any) -> Box:
+    """Return the box of bounds. Fixed variables are left out of the search, unless there is a function for the
+    gradient, as in SciPy."""
+    is_given = callable(jac) or jac is True
+    return Box(lower, upper, np.zeros(len(lower), dtype=bool) if is_given else lower == upper)

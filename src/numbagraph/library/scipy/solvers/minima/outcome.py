@@ -30,7 +30,8 @@ def minimum(
     if lower is None:
         return solved(objective.exact, x, success)
     slopes = objective.exact(x)
-    is_low, is_high = (x <= lower + reach) & (slopes > 0), (x >= upper - reach) & (slopes < 0)
+    is_low = (x <= lower + reach) & ((slopes > 0) | (lower == upper))
+    is_high = (x >= upper - reach) & (slopes < 0)
 
     def equation(point: Any) -> Any:
         return np.where(is_low, point - lower, np.where(is_high, point - upper, objective.exact(point)))

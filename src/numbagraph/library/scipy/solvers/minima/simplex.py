@@ -82,8 +82,6 @@ def limits(n: Any, maxiter: Any, maxfev: Any, factor: Any = 200) -> tuple[Any, A
 def first_corners(x0: Any, given: Any, lower: Any, upper: Any) -> Any:
     n = len(x0)
     if lower is not None:
-        if np.any(lower > upper):
-            raise ValueError("Nelder Mead - one of the lower bounds is greater than an upper bound.")
         if np.any(lower > x0) or np.any(x0 > upper):
             warnings.warn("Initial guess is not within the specified bounds", OptimizeWarning, stacklevel=2)
         x0 = np.clip(x0, lower, upper)
