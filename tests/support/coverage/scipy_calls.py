@@ -108,11 +108,16 @@ fminbound: optimize.fminbound(lambda a: (a - s) ** 2, 0.0, 4.0)
 fsolve: optimize.fsolve(lambda a: a**3 - v, w)
 golden: optimize.golden(lambda a: (a - s) ** 2, brack=(0.0, 1.0))
 least_squares: optimize.least_squares(lambda a: a**3 - v, w, jac=lambda a: np.diag(3 * a**2)).x
+isotonic_regression: optimize.isotonic_regression(x).x
 leastsq: optimize.leastsq(lambda a: a**3 - v, w, Dfun=lambda a: np.diag(3 * a**2))
+linprog: optimize.linprog(w, S, v).x
+lsq_linear: optimize.lsq_linear(S, v, (-1.0, 1.0)).x
+milp: optimize.milp(w, bounds=(0.0, 1.5)).x
 linear_sum_assignment: optimize.linear_sum_assignment(S)
 minimize: optimize.minimize(optimize.rosen, v, jac=optimize.rosen_der).x
 minimize_scalar: optimize.minimize_scalar(lambda a: (a - s) ** 2).x
 newton: optimize.newton(lambda a: a**3 - s, 1.0, lambda a: 3 * a**2)
+nnls: optimize.nnls(S, v)
 ridder: optimize.ridder(lambda a: a**3 - s, 0.0, 5.0)
 root: optimize.root(lambda a: a**3 - v, w).x
 root_scalar: optimize.root_scalar(lambda a: a**3 - s, bracket=(0.0, 5.0)).root

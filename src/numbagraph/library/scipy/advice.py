@@ -86,12 +86,7 @@ ADVICE: dict[str, dict[str, str]] = {
         },
         "approx_fprime": "numbagraph.grad gives the derivative itself",
         "check_grad": "numbagraph.grad gives the derivative itself",
-        "lsq_linear": "scipy.optimize.least_squares(lambda x: A @ x - b, x0, bounds=bounds)",
-        "nnls": "scipy.optimize.least_squares(lambda x: A @ x - b, x0, bounds=(0, np.inf))",
-        **dict.fromkeys(
-            ("linprog", "milp", "isotonic_regression", "quadratic_assignment"),
-            "call it outside; numbagraph.pure_callback calls it from compiled code",
-        ),
+        "quadratic_assignment": "call it outside; numbagraph.pure_callback calls it from compiled code",
         "newton_krylov": "scipy.optimize.root, or scipy.optimize.anderson",
     },
     "scipy.signal": {

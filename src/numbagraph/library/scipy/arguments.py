@@ -15,7 +15,7 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.replacements import as_numpy_array
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load
+from numbagraph.ir.op import load, registry
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.retrace import LengthsNeeded
@@ -99,6 +99,11 @@ def only_numpy(xp: Any, device: Any, what: str) -> None:
 def differentiated(value: Any, form: Any) -> Any:
     """Return a value with the derivatives of another form of it."""
     return Tracer(differentiated_as(as_value(to_value(value)), as_value(to_value(form))))
+
+
+def differentiated_number(value: Any, form: Any) -> Any:
+    """Return a number with the derivatives of another form of it: a scalar, as NumPy's functions return."""
+    return Tracer(registry["as_scalar"].bind(to_value(differentiated(value, form))))
 
 
 @lru_cache(256)

@@ -39,6 +39,7 @@ def minimum(fun, x, args=()):
 
 
 T = np.linspace(0.1, 2.0, 12)
+M, V = np.array([[1.0, 0.5], [0.3, 2.0], [0.2, 0.1]]), np.array([0.3, 1.2, 0.4])
 
 SOLVERS = {
     "brentq": lambda a: optimize.brentq(lambda x: x**3 + x - a, -1.0, 5.0),
@@ -66,6 +67,10 @@ SOLVERS = {
         lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, Ns=4, finish=minimum
     )[0],
     "L-BFGS-B": by_minimum("L-BFGS-B"),
+    "nnls": lambda a: optimize.nnls(M, V * a)[0][0] ** 2,
+    "lsq_linear": lambda a: optimize.lsq_linear(M, V * a * a, (0.0, 0.5)).x[0],
+    "isotonic_regression": lambda a: optimize.isotonic_regression(V * a * a).x[1],
+    "linprog": lambda a: optimize.linprog(np.array([-1.0, -2.0]), M[:2], np.array([1.0, 2.0]) * a).x[0] ** 2,
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],

@@ -14,7 +14,7 @@ from scipy.optimize import OptimizeResult
 
 from numbagraph.api.branches import cond
 from numbagraph.api.loops import while_loop
-from numbagraph.library.scipy.arguments import differentiated
+from numbagraph.library.scipy.arguments import differentiated_number
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solvers.minima.cauchy_point import Box, Cauchy, cauchy_point
 from numbagraph.library.scipy.solvers.minima.limited_memory import Memory, cleared, empty, updated
@@ -237,7 +237,7 @@ def outcome(objective: Objective, state: State, box: Box | None, maxfun: Any, ma
     if box is not None:
         gradient = np.where(box.is_left_out, np.nan, gradient)
     return result_of(
-        OptimizeResult, fun=differentiated(value, objective.value(x)), jac=gradient, nfev=last.values,
+        OptimizeResult, fun=differentiated_number(value, objective.value(x)), jac=gradient, nfev=last.values,
         njev=last.gradients, nit=state.iterations, status=status, message=message_of(end, *MESSAGES), x=x,
         success=success,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult, OptimizeWarning
 
-from numbagraph.library.scipy.arguments import differentiated
+from numbagraph.library.scipy.arguments import differentiated_number
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solution import solved
 from numbagraph.library.scipy.solvers.minima.objective import Objective
@@ -44,7 +44,7 @@ def with_minimum(objective: Objective, x: Any, value: Any, **fields: Any) -> Any
 
     The attribute ``nit`` comes last, as it does in SciPy."""
     iterations = fields.pop("nit")
-    value = differentiated(value, objective.value(x))
+    value = differentiated_number(value, objective.value(x))
     return result_of(OptimizeResult, fun=value, **fields, x=x, nit=iterations)
 
 
