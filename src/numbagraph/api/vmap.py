@@ -16,11 +16,12 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
 from numbagraph.capture.values.strings import ChosenText
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Guard
+from numbagraph.ir.graph import Guard, guard_values, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.jit.shared_variables import unassigned
+from numbagraph.loops.versions import with_checks_that_may_fail
 from numbagraph.ops.control.operands import strong
 from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.joined_arrays import parts_alone
@@ -30,7 +31,7 @@ from numbagraph.tracing.effect_tokens import left_out
 from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
-from numbagraph.transforms.batching import batch, batch_guards, spread
+from numbagraph.transforms.batching import Batched, batch_with_guards, spread
 
 Axis = int | None
 P = ParamSpec("P")
@@ -61,11 +62,17 @@ class Requirements:
             conditions = under_masks(conditions)
         self.found = [replace(guard, condition=each) for guard, each in zip(self.found, conditions, strict=True)]
 
-    def along(self, arrays: Mapping[Value, Value], size: Extent) -> None:
-        """Extend the guards to a batch with one more dimension."""
-        self.found = batch_guards(self.found, dict(arrays), size)
+    def along(self, values: Sequence[Value], arrays: Mapping[Value, Value], size: Extent) -> list[Batched]:
+        """Extend the guards to a batch with one more dimension, and return ``values`` as those of the batch: both may
+        follow from the same loops."""
+        order = [] if self.order is None else [self.order]
+        count = len(order) + len(values)
+        of_one = with_checks_that_may_fail([*order, *values, *guard_values(self.found)])
+        self.found = list(with_guard_values(self.found, of_one[count:]))
+        found, self.found = batch_with_guards(of_one[:count], self.found, dict(arrays), size)
         if self.order is not None:
-            self.order = batch([self.order], dict(arrays), size)[0][0]
+            self.order = found[0][0]
+        return found[len(order) :]
 
     def give(self) -> None:
         """Add the guards to the trace."""
@@ -141,9 +148,9 @@ class Batch:
             raise ValueError("vmap: nothing is mapped: give an axis other than None, or axis_size")
         return self.size
 
-    def results(self, values: Sequence[Value], axes: Sequence[int | Unmapped]) -> list[Value]:
+    def results(self, values: Sequence[Value], axes: Sequence[int | Unmapped], required: Requirements) -> list[Value]:
         """The results for all elements, each with its batch along an axis."""
-        found = batch(under_masks(parts_alone(values)), self.arrays, self.known_size)
+        found = required.along(under_masks(parts_alone(values)), self.arrays, self.known_size)
         return [self.placed(*each, axis) for each, axis in zip(found, axes, strict=True)]
 
     def placed(self, value: Value, batched: bool, axis: int | Unmapped) -> Value:
@@ -221,8 +228,7 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
         pairs = [pair for pair in zip(outputs, axes, strict=True) if not isinstance(pair[0], str)]
         values = [as_value(to_value(index_of(each))) for each, _ in pairs]
         required.take()
-        mapped = iter(elements.results(values, [axis for _, axis in pairs]))
-        required.along(elements.arrays, elements.known_size)
+        mapped = iter(elements.results(values, [axis for _, axis in pairs], required))
         required.give()
         leaves = [each if isinstance(each, str) else whole_of(each, Tracer(next(mapped))) for each in outputs]
         return optree.tree_unflatten(output_spec, leaves)
@@ -256,8 +262,7 @@ def over_batches(
             outputs = [registry["expand_dims"](each, 0) for each in outputs]
             continue
         steps = dict(filter(None, (chain.step(axis) for chain in chains)))
-        outputs = [spread(each, size) for each in batch(outputs, steps, size)]
-        required.along(steps, size)
+        outputs = [spread(each, size) for each in required.along(outputs, steps, size)]
     required.give()
     return outputs
 

@@ -296,6 +296,26 @@ def without_checks_of_while(node: Node, around: Unchecked | None = None) -> Grap
     return None
 
 
+def with_checks_that_may_fail(values: Sequence[Value]) -> list[Value]:
+    """Return values in which the loops that end on a condition have no checks that cannot fail."""
+    mapped: dict[Value, Value] = {}
+    bodies: dict[object, Graph | None] = {}
+    for value in toposort(values):
+        mapped[value] = value
+        if not isinstance(value, Node):
+            continue
+        inputs, attrs = [mapped[each] for each in value.inputs], value.attrs
+        if value.op.name == "while_loop":
+            key = (value.inputs, attrs["body"])
+            if key not in bodies:
+                bodies[key] = without_checks_of_while(value)
+            attrs = {**attrs, "body": bodies[key] or attrs["body"]}
+        if attrs is not value.attrs or any(one is not two for one, two in zip(inputs, value.inputs, strict=True)):
+            with at_source(value.source):
+                mapped[value] = value.op.bind(*inputs, **attrs)
+    return [mapped[each] for each in values]
+
+
 def branches_of(node: Node) -> Iterable[tuple[int, Graph]]:
     return enumerate(node.attrs["branches"])
 

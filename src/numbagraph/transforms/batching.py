@@ -89,10 +89,14 @@ def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:
             raise NotImplementedError(f"{node.op.name} cannot be batched: {error}\n  {text_of(node.source)}") from error
 
 
-def batch_guards(guards: Sequence[Guard], batched_inputs: Mapping[Value, Value], size: Extent) -> list[Guard]:
-    """Return the guards of a whole batch, given the guards of one element: each must hold for all elements."""
-    found = iter(batch(guard_values(guards), batched_inputs, size))
-    return [for_all(guard, list(islice(found, 1 + len(guard.arguments)))) for guard in guards]
+def batch_with_guards(
+    outputs: Sequence[Value], guards: Sequence[Guard], batched_inputs: Mapping[Value, Value], size: Extent
+) -> tuple[list[Batched], list[Guard]]:
+    """Return values of a whole batch, and its guards, given those of one element: each must hold for all elements. Both
+    may be computed from the same loops and branches, which are batched once."""
+    found = iter(batch([*outputs, *guard_values(guards)], batched_inputs, size))
+    values = list(islice(found, len(outputs)))
+    return values, [for_all(guard, list(islice(found, 1 + len(guard.arguments)))) for guard in guards]
 
 
 def for_all(guard: Guard, values: Sequence[Batched]) -> Guard:

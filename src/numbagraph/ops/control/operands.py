@@ -13,10 +13,10 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.op import registry
-from numbagraph.ir.regions import opened_guards
+from numbagraph.ir.regions import opened, opened_guards, regions_of
 from numbagraph.ir.values import ArrayType, Batch, Dim, Extent, Input, Node, Op, Unsupported, Value, Vjp, extent_values
 from numbagraph.transforms.autodiff import is_differentiable
-from numbagraph.transforms.batching import batch_guards
+from numbagraph.transforms.batching import Batched, batch_with_guards
 from numbagraph.transforms.interpret import bind, length_of, saying
 
 
@@ -59,8 +59,40 @@ def may_fail(node: Node) -> bool:
     return isinstance(lower, lowering.Opaque) or refuses or bool(node.op.bounds(node))
 
 
-def region_may_fail(region: Graph) -> bool:
-    return bool(region.guards) or any(isinstance(each, Node) and may_fail(each) for each in region.order)
+def is_arithmetic(region: Graph) -> bool:
+    """Whether a region computes without loops, and what may fail in it are guards of its own and of its branches."""
+    for each in region.order:
+        if not isinstance(each, Node):
+            continue
+        if each.op.name == "switch":
+            if not all(map(is_arithmetic, each.attrs["branches"])):
+                return False
+        elif each.op.kind in ("control", "effect") or may_fail(each):
+            return False
+    return True
+
+
+def cannot_fail(region: Graph) -> bool:
+    """Whether nothing in a region may raise an error."""
+    nodes = [each for each in region.order if isinstance(each, Node)]
+    inner = {id(each): each for node in nodes for each in regions_of(node)}
+    return not region.guards and not any(map(may_fail, nodes)) and all(map(cannot_fail, inner.values()))
+
+
+def held(holds: Value, values: Sequence[Value], flags: Sequence[bool]) -> list[Value]:
+    """Return the values of one element of a batch without their derivatives where something does not hold. The
+    derivative of what is computed there and not chosen is 0, and the chain rule would multiply it by derivatives that
+    may be infinite. An array without a flag, the same for all elements, stays as it is, and one."""
+    still = registry["stop_gradient"]
+    return [
+        registry["where"](holds, each, still(each)) if is_differentiable(each) and (flag or not each.ndim) else each
+        for each, flag in zip(values, flags, strict=True)
+    ]
+
+
+def implied(holds: Value, condition: Value) -> Value:
+    """Whether a condition is true where it has to hold."""
+    return registry["logical_or"](registry["logical_not"](holds), condition)
 
 
 def stand_ins(types: Iterable[ArrayType], name: str) -> list[Input]:
@@ -136,9 +168,11 @@ def batches_of(points: Sequence[Input], flags: Sequence[bool], size: Extent) -> 
     }
 
 
-def batched_guards(region: Graph, points: Sequence[Input], wholes: Mapping[Value, Value], size: Extent) -> list[Guard]:
-    """The guards of a region for a whole batch: each must hold for all elements."""
-    return batch_guards(opened_guards(region, points), dict(wholes), size)
+def batched_region(
+    region: Graph, points: Sequence[Input], wholes: Mapping[Value, Value], size: Extent
+) -> tuple[list[Batched], list[Guard]]:
+    """The outputs of a region for a whole batch, and its guards: each must hold for all elements."""
+    return batch_with_guards(opened(region, points), opened_guards(region, points), dict(wholes), size)
 
 
 def given_or_zero(given: Mapping[int, Value], number: int, value: Value) -> Value:

@@ -17,7 +17,7 @@ from numbagraph.ops.control.accumulation import accumulated
 from numbagraph.ops.control.loop import Loop, loop_of
 from numbagraph.ops.control.operands import (
     batch_size,
-    batched_guards,
+    batched_region,
     batches_of,
     control_op,
     differentiable,
@@ -38,7 +38,7 @@ from numbagraph.ops.control.records import GoneBack, gone_back, records_of
 from numbagraph.ops.control.segments import is_cut, pulled_back_in_segments
 from numbagraph.ops.control.updates import Step, not_restored
 from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
-from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.batching import spread
 from numbagraph.transforms.interpret import evaluate
 
 
@@ -282,8 +282,7 @@ def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, l
     points = stand_ins(types, "point")
     wholes = batches_of(points, flags, size)
     with region_guards() as guards:
-        found = batch(opened(loop.body, points), dict(wholes), size)
-        required = batched_guards(loop.body, points, wholes, size)
+        found, required = batched_region(loop.body, points, wholes, size)
     out = [flag or (number < loop.carries and flags[number]) for number, (_, flag) in enumerate(found)]
     outputs = [spread(each, size) if flag else each[0] for each, flag in zip(found, out, strict=True)]
     closed = close(

@@ -6,28 +6,33 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from numbagraph.ir.graph import Graph, substitute
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import Draft, opened, output_type, without_effects
+from numbagraph.ir.regions import Draft, opened, opened_guards, output_type, without_effects
+from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Value
 from numbagraph.ops.control.accumulation import accumulated, chosen
 from numbagraph.ops.control.operands import (
     batch_size,
-    batched_guards,
+    batched_region,
     batches_of,
+    cannot_fail,
     control_op,
     differentiable,
     element_type,
+    held,
+    implied,
+    is_arithmetic,
     known_or_zero,
     region_guards,
-    region_may_fail,
     stand_ins,
     strong_type,
     with_lengths_known,
 )
 from numbagraph.ops.control.scan import over_elements
 from numbagraph.transforms.autodiff import cotangents
-from numbagraph.transforms.batching import batch, results_of_call, spread
+from numbagraph.transforms.batching import batch_with_guards, results_of_call, spread
 from numbagraph.transforms.interpret import evaluate
 
 Branches = tuple[Graph, ...]
@@ -90,8 +95,8 @@ def batched_alike(
     drafts = []
     for each in branches:
         with region_guards() as guards:
-            outputs = [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)]
-            required = batched_guards(each, points, wholes, size)
+            found, required = batched_region(each, points, wholes, size)
+            outputs = [spread(one, size) for one in found]
         drafts.append(Draft(each.name, outputs, [*required, *guards]))
     return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])
 
@@ -101,25 +106,49 @@ def batched_switch(
 ) -> Value:
     """Run one branch for the whole batch. Where its elements take different ones, compute all branches, or, if that
     could raise an error, one element after the other."""
-    size = batch_size(inputs, batched)
     points = stand_ins(map(element_type, inputs[1:], batched[1:]), "point")
     if not batched[0]:
         make = partial(batched_alike, inputs, batched, branches, points)
         return results_of_call(op, inputs, batched, {"branches": branches}, make)[result]
-    if any(map(region_may_fail, branches)):
+    if not all(is_arithmetic(each) or cannot_fail(each) for each in branches):
         numbers = stand_ins([element_type(inputs[0], True)], "index")
         bind, count = partial(op.bind, *numbers, *points, branches=branches), len(branches[0].outputs)
         own = [bind(result=each) for each in range(count)]  # in one loop: a branch is taken once
         return over_elements(inputs, batched, [*numbers, *points], own)[result]
-    given = dict(zip(points, inputs[1:], strict=True))
-    stacks: dict[Value, Value] = {point: given[point] for point, flag in zip(points, batched[1:], strict=True) if flag}
-    found = [batch([opened(each, points)[result]], stacks, size)[0] for each in branches]
-    return selected(inputs[0], [substituted(spread(each, size), points, inputs[1:]) for each in found])
+    make = partial(each_selected, inputs, batched, branches, points)
+    return results_of_call(op, inputs, batched, {"branches": branches}, make)[result]
 
 
-def substituted(value: Value, points: Sequence[Value], operands: Sequence[Value]) -> Value:
-    """Return a value with the stand-ins in it replaced by the values that they stand for."""
-    return substitute([value], dict(zip(points, operands, strict=True)))[0]
+def each_selected(
+    inputs: Sequence[Value], batched: Sequence[bool], branches: Branches, points: Sequence[Input]
+) -> list[Value]:
+    """Compute all branches for the whole batch, and select for each element the results of its own branch, the only
+    one whose checks count."""
+    size, last = batch_size(inputs, batched), len(branches) - 1
+    (number,) = stand_ins([element_type(inputs[0], True)], "index")
+    given: dict[Value, Value] = dict(zip((number, *points), inputs, strict=True))
+    stacks = {point: value for (point, value), flag in zip(given.items(), batched, strict=True) if flag}
+    found = []
+    for place, each in enumerate(branches):
+        own = taken(number, place, last)
+        still = held(own, points, batched[1:])
+        checks = [replace(one, condition=implied(own, one.condition)) for one in opened_guards(each, still)]
+        with region_guards() as guards:
+            outputs, checks = batch_with_guards(opened(each, still), checks, dict(stacks), size)
+            outputs = [spread(one, size) for one in outputs]
+        checks = [*checks, *guards]
+        outputs = substitute([*outputs, *guard_values(checks)], given)
+        found.append(outputs[: len(each.outputs)])
+        for one in with_guard_values(checks, outputs[len(each.outputs) :]):
+            shapes.current_collector().add(one)
+    return [selected(inputs[0], values) for values in zip(*found, strict=True)]
+
+
+def taken(number: Value, place: int, last: int) -> Value:
+    """Whether a number chooses the branch at a place."""
+    if place == 0:
+        return registry["less_equal"](number, 0)
+    return registry["greater_equal"](number, place) if place == last else registry["equal"](number, place)
 
 
 def selected(index: Value, values: Sequence[Value]) -> Value:

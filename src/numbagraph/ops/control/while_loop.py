@@ -8,11 +8,12 @@ from typing import Any
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import load
-from numbagraph.ir.regions import Draft, close_together, opened
+from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.values import ArrayType, Cotangents, Op, Value
+from numbagraph.ops.control.lanes import Whole, by_lanes, runs_in_lanes
 from numbagraph.ops.control.operands import (
     batch_size,
-    batched_guards,
+    batched_region,
     batches_of,
     control_op,
     element_type,
@@ -23,7 +24,7 @@ from numbagraph.ops.control.operands import (
 from numbagraph.ops.control.scan import over_elements
 from numbagraph.ops.control.segments import while_pulled_back_in_segments
 from numbagraph.ops.control.while_pullback import pulled_back
-from numbagraph.transforms.batching import batch, results_of_call, spread
+from numbagraph.transforms.batching import results_of_call, spread
 from numbagraph.transforms.interpret import evaluate
 
 
@@ -92,24 +93,23 @@ def batched_results(
     points = stand_ins(map(element_type, inputs, batched), "point")
     while True:
         wholes = batches_of(points, flags, size)
-        with region_guards() as guards:
-            goes_on, *after = batch([*opened(condition, points), *opened(body, points)], dict(wholes), size)
+        with region_guards():
+            (goes_on,), looked = batched_region(condition, points, wholes, size)
         if goes_on[1]:
+            if runs_in_lanes(condition, body, carries):
+                return by_lanes(Whole(op, inputs, batched, points, condition, body, carries, option))
             bind = partial(op.bind, condition=condition, body=body, carries=carries, **option)
             results = [bind(*points, result=number) for number in range(carries)]
             return over_elements(inputs, batched, points, results)
+        with region_guards() as guards:
+            after, required = batched_region(body, points, wholes, size)
         now = [was or each for was, (_, each) in zip(flags, after, strict=False)]
         if now == flags[:carries]:
             break
         flags[:carries] = now
     outputs = [spread(each, size) if flag else each[0] for each, flag in zip(after, flags, strict=False)]
     parameters = [wholes.get(point, point) for point in points]
-    with region_guards():
-        required = [batched_guards(each, points, wholes, size) for each in (condition, body)]
-    drafts = [
-        Draft(condition.name, [goes_on[0]], required[0]),
-        Draft(body.name, outputs, [*required[1], *guards]),
-    ]
+    drafts = [Draft(condition.name, [goes_on[0]], looked), Draft(body.name, outputs, [*required, *guards])]
     regions, captures = close_together(parameters, drafts)
     operands = [
         spread((value, was), size) if flag else value for value, was, flag in zip(inputs, batched, flags, strict=True)
