@@ -15,7 +15,7 @@ from pytensor.compile.mode import Mode  # noqa: E402
 from pytensor.graph.replace import vectorize_graph  # noqa: E402
 from scipy.optimize import bisect  # noqa: E402
 
-from numbagraph import custom_vjp, graph_jit  # noqa: E402
+from numbagraph import TraceError, custom_vjp, graph_jit  # noqa: E402
 from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import compile_logp, compile_model, from_pytensor, function_op, to_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.function_op import FunctionOp  # noqa: E402
@@ -243,3 +243,26 @@ def test_loops_branches_and_solvers_are_captured(function, slope, mode):
     found = to_pytensor(function)(number)
     both = compiled([number], [found, pytensor.grad(found, number)], mode)(20.0)
     np.testing.assert_allclose(both, [function(20.0), slope], rtol=1e-9)
+
+
+def differences(start, rates):
+    """Takes the elements of arguments one by one, so that lengths must be known."""
+    first, second = rates
+    return [each * first - second for each in start]
+
+
+@MODES
+def test_lengths_that_pytensor_knows(mode):
+    rates = pt.dvector("rates", shape=(2,))
+    start = pt.dvector("start", shape=(3,))
+    values = {start: X, rates: DATA[:2]}
+    results = to_pytensor(differences)(start, rates)
+    gradient = pytensor.gradient.grad(sum(results) ** 2, rates)
+    *found, slope = pytensor.function(list(values), [*results, gradient], mode=mode)(*values.values())
+    np.testing.assert_allclose(found, X - 2.0)
+    np.testing.assert_allclose(slope, 2 * (X.sum() - 6.0) * np.array([X.sum(), -3.0]))
+
+
+def test_lengths_that_nobody_knows():
+    with pytest.raises(TraceError, match="cannot return a list whose length PyTensor does not know"):
+        to_pytensor(differences)(x, pt.dvector("rates"))

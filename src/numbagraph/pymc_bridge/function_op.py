@@ -18,6 +18,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor.shape import Shape_i
 
 from numbagraph.api.differentiation import vjp
+from numbagraph.capture.syntax.generator_functions import Lazy
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf
 from numbagraph.ir.structs import Struct, cached_property
@@ -28,9 +29,11 @@ from numbagraph.jit.graph_function import GraphFunction
 from numbagraph.jit.version import Traced, trace
 from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
-from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.runtime.embedding import FAILURES
 from numbagraph.runtime.garbage_collection import collector_at_rest
+from numbagraph.tracing.retrace import LengthsNeeded
+from numbagraph.tracing.static_lengths import with_lengths
 from numbagraph.tracing.trace import tracing
 from numbagraph.tracing.tracer import Tracer
 
@@ -87,9 +90,42 @@ class Pullback(Struct):
         return f"pullback of {self.function}"
 
 
+def known_tree(tree: Any) -> Any:
+    """Return a tree of results if it holds no list of a traced length, which no list of variables can be."""
+    leaves = optree.tree_leaves(tree, is_leaf=lambda each: isinstance(each, Lazy), namespace=NAMESPACE)
+    if any(isinstance(each, Lazy) for each in leaves):
+        raise LengthsNeeded(
+            "an op of PyTensor cannot return a list whose length PyTensor does not know: return an array, "
+            "np.array(...), or give the argument a shape, such as pt.specify_shape(x, (3,))"
+        )
+    return tree
+
+
 def leaves_of(tree: Any) -> tuple[Tracer, ...]:
     """The arrays among the leaves of a traced function's results."""
-    return tuple(each for each in flatten(tree)[0] if isinstance(each, Tracer))
+    return tuple(each for each in flatten(known_tree(tree))[0] if isinstance(each, Tracer))
+
+
+class Capture(Struct):
+    """How a function is traced."""
+
+    is_one: bool | None
+    """Whether lengths that PyTensor does not know are 1; None where they may be."""
+    converts: bool
+    """Whether loops and branches are captured."""
+    has_lengths: bool
+    """Whether the graph is one for the lengths that PyTensor knows alone."""
+
+    def require_lengths(self, tracers: Sequence[Tracer], variables: Sequence[Variable]) -> None:
+        if self.has_lengths:
+            with_lengths(tracers, [static_shape(each) for each in variables])
+
+
+def captures(variables: Sequence[Variable]) -> list[Capture]:
+    """How a function may be traced, the most general first."""
+    known = any(length is not None for each in variables for length in static_shape(each))
+    options = itertools.product((False, True) if known else (False,), (False, True), (None, False))
+    return [Capture(is_one, converts, has_lengths) for has_lengths, converts, is_one in options]
 
 
 @as_in_pytensor_3
@@ -100,8 +136,7 @@ class FunctionOp(Op):
 
     def __init__(self, function: NativeCall | Pullback) -> None:
         self.function = function
-        self._traced: dict[Any, Traced] = {}
-        self._converted: set[Any] = set()
+        self._traced: dict[Any, tuple[Traced, Capture]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FunctionOp, (self.function,)
@@ -134,39 +169,44 @@ class FunctionOp(Op):
 
     def traced(self, variables: Sequence[Variable]) -> Traced:
         """The function's graph for variables of some types, any length of which may be 1 unless PyTensor knows it."""
+        return self._captured(variables)[0]
+
+    def capture(self, variables: Sequence[Variable]) -> Capture:
+        """How the function is traced for variables of some types."""
+        return self._captured(variables)[1]
+
+    def _captured(self, variables: Sequence[Variable]) -> tuple[Traced, Capture]:
         key = tuple(each.type for each in variables)
         if key not in self._traced:
             with collector_at_rest:
                 self._traced[key] = self._attempt(variables)
         return self._traced[key]
 
-    def _attempt(self, variables: Sequence[Variable]) -> Traced:
-        *attempts, last = itertools.product((False, True), (None, False))
-        for converts, unknown in attempts:
+    def _attempt(self, variables: Sequence[Variable]) -> tuple[Traced, Capture]:
+        *attempts, last = captures(variables)
+        for each in attempts:
             try:
-                return self._trace(variables, unknown, converts)
+                return self._trace(variables, each), each
             except FAILURES:  # it may be for lengths that do not broadcast, or have loops and branches on elements
                 continue
-        return self._trace(variables, last[1], last[0])
+        return self._trace(variables, last), last
 
-    def _trace(self, variables: Sequence[Variable], unknown: bool | None, converts: bool) -> Traced:
+    def _trace(self, variables: Sequence[Variable], capture: Capture) -> Traced:
         layouts = [
             ArrayLeaf(
-                dtype_of(each), tuple(unknown if length is None else length == 1 for length in static_shape(each))
+                dtype_of(each),
+                tuple(capture.is_one if length is None else length == 1 for length in static_shape(each)),
             )
             for each in variables
         ]
         names = [each.name or f"argument {number}" for number, each in enumerate(variables)]
         described = str(self.function)
-        found = trace(lambda tracers: self.function(*tracers), layouts, names, described, described, converts=converts)
-        if converts:
-            self._converted.add(tuple(each.type for each in variables))
-        return found
 
-    def converts(self, variables: Sequence[Variable]) -> bool:
-        """Whether the function's loops and branches are captured, for variables of some types."""
-        self.traced(variables)
-        return tuple(each.type for each in variables) in self._converted
+        def call(tracers: Sequence[Tracer]) -> Any:
+            capture.require_lengths(tracers, variables)
+            return known_tree(self.function(*tracers))
+
+        return trace(call, layouts, names, described, described, converts=capture.converts)
 
     @cached_property
     def compiled(self) -> Callable[..., GraphFunction]:
@@ -249,8 +289,11 @@ def known_length(extent: Extent, known: dict[Extent, int]) -> int | None:
 @imports(FunctionOp)
 def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[Value]:
     """The graph of the function, applied to the translations of the inputs."""
-    with tracing(str(node.op.function), converter() if node.op.converts(node.inputs) else None) as current:
-        leaves = leaves_of(node.op.function(*[Tracer(each, argument=True) for each in inputs]))
+    capture = node.op.capture(node.inputs)
+    with tracing(str(node.op.function), converter() if capture.converts else None) as current:
+        tracers = [Tracer(each, argument=True) for each in inputs]
+        capture.require_lengths(tracers, node.inputs)
+        leaves = leaves_of(node.op.function(*tracers))
     shapes.require_all(current.guards)
     importer.arrays.update(current.captured.snapshots)
     return [each.value for each in leaves]
