@@ -8,7 +8,14 @@ from pathlib import Path
 
 from reporting import run
 
-NAMES = ("hierarchical_regression", "gaussian_process", "mixture", "stochastic_volatility")
+NAMES = (
+    "hierarchical_regression",
+    "gaussian_process",
+    "mixture",
+    "stochastic_volatility",
+    "predator_prey",
+    "pharmacokinetics",
+)
 FOLDER = Path(__file__).parents[2] / "build" / "demo-pymc"
 
 
