@@ -48,7 +48,7 @@ def table(samples: list[dict[str, Any]]) -> Iterator[str]:
             f"{min(time.points):,} to {max(time.points):,}",
             f"{duration(time.first)} to {duration(time.last)}",
             exponent(time),
-            "–" if time.exponent == 0 else f"{duration(time.per_unit)} a {FAMILIES[name].unit}",
+            "–" if time.exponent == 0 else f"{duration(time.per_unit)} per {FAMILIES[name].unit}",
             f"{memory(grown.first)} to {memory(grown.last)}",
             exponent(grown),
             "–" if grown.exponent == 0 else memory(grown.per_unit),
