@@ -104,6 +104,7 @@ fmin_bfgs: optimize.fmin_bfgs(optimize.rosen, v, optimize.rosen_der, disp=False)
 fmin_cg: optimize.fmin_cg(lambda a: np.sum((a - v) ** 2), w, lambda a: 2 * (a - v), disp=False)
 fmin_l_bfgs_b: optimize.fmin_l_bfgs_b(optimize.rosen, v, optimize.rosen_der)[:2]
 fmin_ncg: optimize.fmin_ncg(optimize.rosen, v, optimize.rosen_der, fhess=optimize.rosen_hess, disp=False)
+fmin_slsqp: optimize.fmin_slsqp(optimize.rosen, v, fprime=optimize.rosen_der, iprint=0)
 fminbound: optimize.fminbound(lambda a: (a - s) ** 2, 0.0, 4.0)
 fsolve: optimize.fsolve(lambda a: a**3 - v, w)
 golden: optimize.golden(lambda a: (a - s) ** 2, brack=(0.0, 1.0))

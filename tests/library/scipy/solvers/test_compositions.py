@@ -67,6 +67,13 @@ SOLVERS = {
         lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, Ns=4, finish=minimum
     )[0],
     "L-BFGS-B": by_minimum("L-BFGS-B"),
+    "SLSQP": lambda a: optimize.minimize(
+        lambda x: np.sum((x - a) ** 2 + 0.1 * x**4),
+        np.zeros(2),
+        bounds=[(None, 0.8 * a), (None, None)],
+        tol=1e-10,
+        constraints={"type": "eq", "fun": lambda x: x[0] + x[1] ** 2 - a},
+    ).x[1],
     "nnls": lambda a: optimize.nnls(M, V * a)[0][0] ** 2,
     "lsq_linear": lambda a: optimize.lsq_linear(M, V * a * a, (0.0, 0.5)).x[0],
     "isotonic_regression": lambda a: optimize.isotonic_regression(V * a * a).x[1],

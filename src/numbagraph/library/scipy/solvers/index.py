@@ -40,6 +40,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "brute": "numbagraph.library.scipy.solvers.minima.grid:brute",
         "fmin_l_bfgs_b": "numbagraph.library.scipy.solvers.minima.legacy:fmin_l_bfgs_b",
         "fmin_ncg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_ncg",
+        "fmin_slsqp": "numbagraph.library.scipy.solvers.minima.legacy:fmin_slsqp",
         "linear_sum_assignment": "numbagraph.library.scipy.solvers.minima.assignment:linear_sum_assignment",
         "isotonic_regression": "numbagraph.library.scipy.solvers.minima.isotonic:isotonic_regression",
         "linprog": "numbagraph.library.scipy.solvers.minima.linear_programs:linprog",

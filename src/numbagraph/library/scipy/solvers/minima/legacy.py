@@ -107,3 +107,25 @@ def fmin_l_bfgs_b(
         "grad": found.jac, "task": found.message, "funcalls": found.nfev, "nit": found.nit, "warnflag": found.status,
     }  # fmt: skip
     return found.x, found.fun, about
+
+
+def fmin_slsqp(
+    func: Function, x0: Any, eqcons: Any = (), f_eqcons: Any = None, ieqcons: Any = (), f_ieqcons: Any = None,
+    bounds: Any = (), fprime: Any = None, fprime_eqcons: Any = None, fprime_ieqcons: Any = None, args: Any = (),
+    iter: Any = 100, acc: Any = 1e-6, iprint: Any = 1, disp: Any = None, full_output: Any = 0,
+    epsilon: Any = EPSILON, callback: Any = None,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.fmin_slsqp`. Derivatives that are not given are exact."""
+    args = args if isinstance(args, tuple) else (args,)
+    each = [("eq", eqcons), ("ineq", ieqcons)]
+    constraints = [{"type": kind, "fun": fun, "args": args} for kind, funs in each for fun in funs]
+    for kind, fun, jac in (("eq", f_eqcons, fprime_eqcons), ("ineq", f_ieqcons, fprime_ieqcons)):
+        if fun is not None:
+            constraints.append({"type": kind, "fun": fun, "jac": jac, "args": args})
+    shown = iprint if disp is None else disp
+    options = {"ftol": acc, "maxiter": iter, "eps": epsilon, "iprint": shown, "disp": shown != 0}
+    given = bounds if len(bounds) else None
+    found = minimize(
+        func, x0, args, "SLSQP", fprime, bounds=given, constraints=constraints, callback=callback, options=options
+    )
+    return picked(found, full_output, "nit", "status", "message")

@@ -15,11 +15,13 @@ from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.solvers.minima.bounded_quasi_newton import lbfgsb
 from numbagraph.library.scipy.solvers.minima.cauchy_point import Box
 from numbagraph.library.scipy.solvers.minima.conjugate_gradients import conjugate_gradients
+from numbagraph.library.scipy.solvers.minima.constraints import constraints_of
 from numbagraph.library.scipy.solvers.minima.damped_newton import damped
 from numbagraph.library.scipy.solvers.minima.newton import newton_cg
 from numbagraph.library.scipy.solvers.minima.objective import SCHEMES, Objective, objective_of, product_of
 from numbagraph.library.scipy.solvers.minima.powell import powell
 from numbagraph.library.scipy.solvers.minima.quasi_newton import bfgs
+from numbagraph.library.scipy.solvers.minima.sequential_quadratics import slsqp
 from numbagraph.library.scipy.solvers.minima.simplex import nelder_mead
 from numbagraph.library.scipy.solvers.minima.trust_region import dogleg, steihaug, trust_region
 
@@ -36,6 +38,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "trust-exact": (*RADII, "subproblem_maxiter"),
     "trust-ncg": RADII,
     "l-bfgs-b": ("maxcor", "ftol", "gtol", "maxfun", "maxiter", "maxls", "disp", "iprint"),
+    "slsqp": ("ftol", "maxiter", "disp", "iprint"),
 }
 """The options of each method that reach it."""
 BOUNDED = ("nelder-mead", "powell", "l-bfgs-b", "slsqp")
@@ -51,6 +54,7 @@ TOLERANCES: dict[str, tuple[str, ...]] = {
     "trust-exact": ("gtol",),
     "trust-ncg": ("gtol",),
     "l-bfgs-b": ("ftol", "gtol"),
+    "slsqp": ("ftol",),
 }
 """The options of each method that ``tol`` sets."""
 WITHOUT_SLOPES = "take 'Nelder-Mead' or 'Powell', which need no derivatives and take bounds"
@@ -85,6 +89,8 @@ def minimize(
         return (nelder_mead if name == "nelder-mead" else powell)(objective, x, lower=lower, upper=upper, **known)
     if name == "l-bfgs-b":
         return lbfgsb(objective, x, None if bounds is None else box_of(lower, upper, jac), **known)
+    if name == "slsqp":
+        return slsqp(objective, x, constraints_of(constraints, x), lower, upper, **known)
     if name == "newton-cg":
         return newton_cg(objective, x, *curvature(objective, hess, hessp, args), **known)
     if name in ("dogleg", "trust-exact", "trust-ncg"):
