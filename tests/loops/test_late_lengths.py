@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from numbagraph import grad, graph_jit
+from numbagraph.loops import lengths
 
 
 def sums(keys, values):
@@ -93,3 +95,21 @@ def test_their_derivatives_agree_with_differences(program):
     steps = 1e-6 * np.eye(6)
     expected = [(total(values + step) - total(values - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(graph_jit(grad(total))(values), expected, atol=1e-8)
+
+
+def test_regions_that_results_share_are_looked_at_once(monkeypatch):
+    looked: list[int] = []
+    everything = lengths.everything
+
+    def counted(graph):
+        looked.append(id(graph))
+        return everything(graph)
+
+    def solution(y):
+        found = solve_ivp(lambda t, y: -y, (0, 1), y, t_eval=[0.5, 1.0], dense_output=True)
+        return found.y, found.sol(0.5)
+
+    monkeypatch.setattr(lengths, "everything", counted)
+    found = graph_jit(solution)(np.ones(2))
+    np.testing.assert_allclose(found[0][:, 0], found[1])
+    assert 0 < len(looked) < 50

@@ -58,12 +58,18 @@ def representative(value: Value) -> Value:
 def array_of_computed_length(graph: Graph, *, inside: bool = True) -> Value | None:
     """The first array of a graph whose length is computed, if there is one; ``inside``: also in its loops and
     branches."""
+    return first_of_computed_length(graph, inside, set())
+
+
+def first_of_computed_length(graph: Graph, inside: bool, seen: set[int]) -> Value | None:
+    """The same without graphs that were looked at: the results of a loop share its regions."""
     lengths = ComputedLengths()
+    seen.add(id(graph))
     for value in everything(graph):
         if any(map(lengths.is_computed, extents_of(value))):
             return value
         for region in regions_of(value) if inside else ():
-            found = array_of_computed_length(region)
+            found = None if id(region) in seen else first_of_computed_length(region, inside, seen)
             if found is not None:
                 return found
     return None
