@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import IntegrationWarning, dblquad, fixed_quad, nquad, quad
+from scipy.integrate import IntegrationWarning, dblquad, fixed_quad, nquad, quad, tplquad
 from scipy.optimize import bisect
 
 import numbagraph as ng
@@ -114,13 +114,14 @@ def test_derivatives_are_those_of_the_integral():
     np.testing.assert_allclose(found[1:], slopes[1:], rtol=1e-8)
 
 
-def test_derivatives_by_arrays():
-    def decay(p):
-        return quad(lambda x: np.exp(-p[0] * x) * p[1], 0.0, 1.0)[0]
+def test_second_derivatives_by_arrays():
+    def wave(p):
+        return quad(lambda x: np.exp(-p[0] * x) * np.cos(p[1] * x), 0.0, 1.0)[0]
 
     p = np.array([0.5, 2.0])
-    expected = [(decay(p + h) - decay(p - h)) / 2e-4 for h in 1e-4 * np.eye(2)]
-    np.testing.assert_allclose(ng.graph_jit(ng.grad(decay))(p), expected, rtol=1e-7)
+    cosine = quad(lambda x: x**2 * np.exp(-p[0] * x) * np.cos(p[1] * x), 0.0, 1.0)[0]
+    sine = quad(lambda x: x**2 * np.exp(-p[0] * x) * np.sin(p[1] * x), 0.0, 1.0)[0]
+    np.testing.assert_allclose(ng.graph_jit(ng.hessian(wave))(p), [[cosine, sine], [sine, -cosine]], rtol=1e-8)
 
 
 def test_second_derivatives_and_forward_mode():
@@ -128,6 +129,8 @@ def test_second_derivatives_and_forward_mode():
         return quad(lambda x: np.exp(-c * x), 0.0, np.inf, full_output=1)[0]
 
     np.testing.assert_allclose(ng.graph_jit(ng.jacfwd(ng.grad(smooth)))(2.0), 2 / 2.0**3, rtol=1e-8)
+    c = np.array([0.5, 2.0])
+    np.testing.assert_allclose(ng.graph_jit(ng.vmap(ng.grad(smooth)))(c), -1 / c**2, rtol=1e-8)
 
 
 def test_batches():
@@ -164,6 +167,13 @@ def test_integrals_over_several_variables():
         return found[0], found[1], found[2]["neval"]
 
     np.testing.assert_allclose(ng.graph_jit(several)(2.0), several(2.0), rtol=1e-9)
+
+
+def test_integrals_over_three_variables():
+    def triple(c) -> Any:
+        return tplquad(lambda z, y, x: c * x * y * z, 0.0, 1.0, 0.0, lambda x: x, 0.0, lambda x, y: x + y)
+
+    np.testing.assert_allclose(ng.graph_jit(triple)(2.0), triple(2.0), rtol=1e-9)
 
 
 def test_fixed_rules():
