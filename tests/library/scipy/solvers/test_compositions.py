@@ -78,6 +78,9 @@ SOLVERS = {
     "lsq_linear": lambda a: optimize.lsq_linear(M, V * a * a, (0.0, 0.5)).x[0],
     "isotonic_regression": lambda a: optimize.isotonic_regression(V * a * a).x[1],
     "linprog": lambda a: optimize.linprog(np.array([-1.0, -2.0]), M[:2], np.array([1.0, 2.0]) * a).x[0] ** 2,
+    "differential_evolution": lambda a: optimize.differential_evolution(
+        lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, rng=1, polish=False, tol=1e-13, popsize=5
+    ).x[0],
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
