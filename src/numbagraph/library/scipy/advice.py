@@ -80,7 +80,7 @@ ADVICE: dict[str, dict[str, str]] = {
         **{
             name: SOLVED.format(name)
             for name in (
-                "basinhopping", "dual_annealing", "shgo", "direct", "fmin_cobyla", "fmin_tnc",
+                "dual_annealing", "shgo", "direct", "fmin_cobyla", "fmin_tnc",
             )
         },
         "approx_fprime": "numbagraph.grad gives the derivative itself",

@@ -37,6 +37,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "fmin_bfgs": "numbagraph.library.scipy.solvers.minima.legacy:fmin_bfgs",
         "fmin_cg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_cg",
         "differential_evolution": "numbagraph.library.scipy.solvers.minima.evolution:differential_evolution",
+        "basinhopping": "numbagraph.library.scipy.solvers.minima.hopping:basinhopping",
         "fmin_powell": "numbagraph.library.scipy.solvers.minima.legacy:fmin_powell",
         "brute": "numbagraph.library.scipy.solvers.minima.grid:brute",
         "fmin_l_bfgs_b": "numbagraph.library.scipy.solvers.minima.legacy:fmin_l_bfgs_b",
