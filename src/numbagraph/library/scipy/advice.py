@@ -38,7 +38,7 @@ ADVICE: dict[str, dict[str, str]] = {
     "scipy.fft": {"fhtoffset": "call it outside: it depends on the spacing alone"},
     "scipy.integrate": {
         "newton_cotes": "call it outside: its argument is a number of points",
-        **dict.fromkeys(("odeint", "ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
+        **dict.fromkeys(("ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
         "qmc_quad": "scipy.integrate.quad",
         "cubature": "scipy.integrate.nquad",
         "solve_bvp": "call it outside, with the compiled right-hand side",

@@ -64,6 +64,8 @@ class Method(Struct, eq=False):
     """SciPy's own polynomial, of both ends of a step, the state at its start and the polynomial."""
     extra: int = 0
     """How many evaluations each polynomial takes."""
+    first_size: Callable[..., Any] | None = None
+    """The length of the first step, of a problem, time, state and slope, if it takes no evaluation."""
     takes_later_step: bool = False
     """Whether the polynomial at a time where two steps meet is that of the later one."""
 

@@ -67,7 +67,10 @@ def problem_of(
 def solution_of(problem: Problem, t: Any, end: Any, y: Any, first_step: Any, times: Any, is_dense: bool) -> Solution:
     """Return the solution at times, or after each step, and with ``is_dense`` as a function of time, too."""
     slope = problem.slope(t, y)
-    if first_step is None:
+    if first_step is None and problem.method.first_size is not None:
+        size = problem.method.first_size(problem, t, y, slope)
+        before = np.where(problem.end != stop_gradient(t), 1, 0)
+    elif first_step is None:
         size = first_size(problem, t, y, slope)
         before = 1 + (problem.end != stop_gradient(t))
     else:

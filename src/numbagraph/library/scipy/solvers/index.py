@@ -8,6 +8,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "dblquad": "numbagraph.library.scipy.solvers.integrals.nested:dblquad",
         "quad_vec": "numbagraph.library.scipy.solvers.integrals.quad_vec:quad_vec",
         "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
+        "odeint": "numbagraph.library.scipy.solvers.ode.odeint:odeint",
         "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
         "nsum": "numbagraph.library.scipy.solvers.integrals.series:nsum",
         "quad": "numbagraph.library.scipy.solvers.integrals.quad:quad",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.integrate import BDF, DOP853, RK23, RK45, Radau
+from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, Radau
 from scipy.integrate._ivp.ivp import METHODS as KNOWN
 from scipy.integrate._ivp.ivp import OdeResult
 
@@ -15,19 +15,25 @@ from numbagraph.ir.structs import replace
 from numbagraph.library.scipy.arguments import array, inexact, refuse
 from numbagraph.library.scipy.ode.bdf import bdf
 from numbagraph.library.scipy.ode.explicit import explicit
+from numbagraph.library.scipy.ode.lsoda_method import lsoda
 from numbagraph.library.scipy.ode.methods import Method
 from numbagraph.library.scipy.ode.problems import problem_of, slope_of, solution_of
 from numbagraph.library.scipy.ode.radau import radau
 from numbagraph.library.scipy.ode.simplified_newton import jacobian_of
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solvers.ode.events import watch_of
+from numbagraph.library.scipy.solvers.ode.given_jacobians import jacobian_of as banded_jacobian_of
+from numbagraph.tracing.trace import as_traced
 
 EXPLICIT = {"RK23": RK23, "RK45": RK45, "DOP853": DOP853}
 IMPLICIT = {"Radau": (Radau, radau), "BDF": (BDF, bdf)}
-METHODS = EXPLICIT | {name: kind for name, (kind, _) in IMPLICIT.items()}
+METHODS = EXPLICIT | {name: kind for name, (kind, _) in IMPLICIT.items()} | {"LSODA": LSODA}
+OPTIONS = {LSODA: ("jac", "lband", "uband", "min_step")} | dict.fromkeys((Radau, BDF), ("jac", "jac_sparsity"))
+"""The arguments of methods that the explicit ones do not have."""
 REACHED = "The solver successfully reached the end of the integration interval."
 TOO_SHORT = "Required step size is less than spacing between numbers."
 EVENT = "A termination event occurred."
+FAILED = "Unexpected istate in LSODA."
 EPS = 2.220446049250313e-16
 REAL_ALONE = "`y0` is complex, but the chosen solver does not support integration in a complex domain."
 WITHOUT_EFFECT = "The following arguments have no effect for a chosen solver: "
@@ -55,14 +61,12 @@ def solve_ivp(
     start, end = t_span
     t0, t_end = np.float64(start), np.float64(end)
     parameters = unpacked(args)
-    takes_jacobian = chosen not in EXPLICIT.values()
-    jac = extraneous.get("jac") if takes_jacobian else None
-    others = [each for each in extraneous if not takes_jacobian or each not in ("jac", "jac_sparsity")]
+    others = [each for each in extraneous if each not in OPTIONS.get(chosen, ())]
     if others:
         warnings.warn(WITHOUT_EFFECT + ", ".join(f"`{each}`" for each in others) + ".", stacklevel=2)
     times = None if t_eval is None else checked_times(t_eval, t0, t_end)
     y = state_of(y0)
-    if chosen is Radau and y.dtype.kind == "c":
+    if chosen in (Radau, LSODA) and y.dtype.kind == "c":
         raise ValueError(REAL_ALONE)
     if max_step <= 0:
         raise ValueError("`max_step` must be positive.")
@@ -74,17 +78,33 @@ def solve_ivp(
             raise ValueError("`first_step` exceeds bounds.")
     slope = slope_of(fun, parameters, y, vectorized)
     watch = watch_of(events, parameters)
-    problem = problem_of(steps_of(chosen), slope, t0, t_end, rtol, atol, max_step, watch)
-    if takes_jacobian:
-        jacobian, is_fixed = jacobian_of(jac, extraneous.get("jac_sparsity"), slope, parameters, y)
+    steps = steps_of_lsoda(slope, y, parameters, extraneous) if chosen is LSODA else steps_of(chosen)
+    problem = problem_of(steps, slope, t0, t_end, rtol, atol, max_step, watch)
+    if chosen in (Radau, BDF):
+        jac, pattern = extraneous.get("jac"), extraneous.get("jac_sparsity")
+        jacobian, is_fixed = jacobian_of(jac, pattern, slope, parameters, y)
         problem = replace(problem, jacobian=jacobian, has_fixed_jacobian=is_fixed)
     found = solution_of(problem, t0, t_end, y, first_step, times, bool(dense_output))
-    status, message = (1, EVENT) if found.ended else (0, REACHED) if found.reached else (-1, TOO_SHORT)
+    stopped = FAILED if chosen is LSODA else TOO_SHORT
+    status, message = (1, EVENT) if found.ended else (0, REACHED) if found.reached else (-1, stopped)
     return result_of(
         OdeResult, t=found.t, y=found.y, sol=found.dense, t_events=found.event_times,
         y_events=found.event_states, nfev=int(found.counts.slopes), njev=int(found.counts.jacobians),
         nlu=int(found.counts.factors), status=status, message=message, success=status >= 0,
     )  # fmt: skip
+
+
+def steps_of_lsoda(slope: Callable[[Any, Any], Any], y: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Method:
+    """Return the steps of LSODA with its own options."""
+    jac, lband, uband = options.get("jac"), options.get("lband"), options.get("uband")
+    min_step = options.get("min_step", 0.0)
+    if min_step < 0:
+        raise ValueError("`min_step` must be nonnegative.")
+    bands = None if lband is None and uband is None else (int(lband or 0), int(uband or 0))
+    if jac is None:
+        return lsoda(banded_jacobian_of(None, slope, y.shape[0], bands), np.float64(min_step))
+    traced = as_traced(jac)
+    return lsoda(banded_jacobian_of(lambda t, y: traced(t, y, *args), slope, y.shape[0], bands), np.float64(min_step))
 
 
 def method_of(method: Any) -> type:
@@ -93,10 +113,10 @@ def method_of(method: Any) -> type:
         return METHODS[method]
     if isinstance(method, type) and method in METHODS.values():
         return method
-    if method == "LSODA" or isinstance(method, type):
-        name = method if isinstance(method, str) else method.__name__
+    if isinstance(method, type):
         refuse(
-            f'solve_ivp with method="{name}"', 'write method="BDF" or "Radau" for stiff equations, "DOP853" for others'
+            f'solve_ivp with method="{method.__name__}"',
+            'write method="BDF" or "Radau" for stiff equations, "DOP853" for others',
         )
     raise ValueError(f"`method` must be one of {KNOWN} or OdeSolver class.")
 
