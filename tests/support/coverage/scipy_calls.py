@@ -78,6 +78,7 @@ dblquad: integrate.dblquad(lambda u, r: np.exp(-s * u * r), 0.0, 1.0, lambda r: 
 fixed_quad: integrate.fixed_quad(lambda r: np.exp(-s * r), 0.0, 2.0, n=7)[0]
 nquad: integrate.nquad(lambda u, r: np.exp(-s * u * r), [(0.0, 1.0), (0.0, 2.0)])
 nsum: integrate.nsum(lambda r, a: (r + a * a) ** -3.0, 1.0, np.inf, args=(x,), maxterms=256).sum
+odeint: integrate.odeint(lambda u, r: np.stack([u[1], -s * u[0]]), v[:2], t)
 quad: integrate.quad(lambda r: np.exp(-s * r * r), 0.0, np.inf)
 quad_vec: integrate.quad_vec(lambda r: np.exp(-x * r), 0.0, 2.0)
 simpson: integrate.simpson(x, x=np.cumsum(y))
@@ -89,6 +90,15 @@ trapezoid: integrate.trapezoid(A, t, axis=1)
 
 OPTIMIZE = """
 bisect: optimize.bisect(lambda a: a**3 - s, 0.0, 5.0)
+brute: optimize.brute(lambda a: np.sum((a - v[:2]) ** 2), ((-2.0, 2.0),) * 2, Ns=5, finish=None)
+broyden1: optimize.broyden1(lambda a: a + a**3 / 9 - v, w)
+broyden2: optimize.broyden2(lambda a: a + a**3 / 9 - v, w)
+anderson: optimize.anderson(lambda a: a + a**3 / 9 - v, w)
+diagbroyden: optimize.diagbroyden(lambda a: a + a**3 / 9 - v, w)
+linearmixing: optimize.linearmixing(lambda a: a + a**3 / 9 - v, w, alpha=-0.7)
+excitingmixing: optimize.excitingmixing(lambda a: v / 2 - a, w, alpha=0.6)
+differential_evolution: optimize.differential_evolution(lambda a: np.sum((a - s) ** 2), [(0, 2)], rng=1, polish=False).x
+basinhopping: optimize.basinhopping(lambda a: a @ a - s * a[0], w, 2, rng=1, minimizer_kwargs={'method': 'Powell'}).x
 bracket: optimize.bracket(lambda a: (a - s) ** 2, 0.0, 1.0)
 brent: optimize.brent(lambda a: (a - s) ** 2, brack=(0.0, 1.0))
 brenth: optimize.brenth(lambda a: a**3 - s, 0.0, 5.0)
@@ -104,6 +114,7 @@ fmin_bfgs: optimize.fmin_bfgs(optimize.rosen, v, optimize.rosen_der, disp=False)
 fmin_cg: optimize.fmin_cg(lambda a: np.sum((a - v) ** 2), w, lambda a: 2 * (a - v), disp=False)
 fmin_l_bfgs_b: optimize.fmin_l_bfgs_b(optimize.rosen, v, optimize.rosen_der)[:2]
 fmin_ncg: optimize.fmin_ncg(optimize.rosen, v, optimize.rosen_der, fhess=optimize.rosen_hess, disp=False)
+fmin_powell: optimize.fmin_powell(lambda a: np.sum((a - v) ** 2), w, disp=False)
 fmin_slsqp: optimize.fmin_slsqp(optimize.rosen, v, fprime=optimize.rosen_der, iprint=0)
 fminbound: optimize.fminbound(lambda a: (a - s) ** 2, 0.0, 4.0)
 fsolve: optimize.fsolve(lambda a: a**3 - v, w)
@@ -111,7 +122,7 @@ golden: optimize.golden(lambda a: (a - s) ** 2, brack=(0.0, 1.0))
 least_squares: optimize.least_squares(lambda a: a**3 - v, w, jac=lambda a: np.diag(3 * a**2)).x
 isotonic_regression: optimize.isotonic_regression(x).x
 leastsq: optimize.leastsq(lambda a: a**3 - v, w, Dfun=lambda a: np.diag(3 * a**2))
-linprog: optimize.linprog(w, S, v).x
+linprog: optimize.linprog(w, bounds=(-1.0, 2.0)).x
 lsq_linear: optimize.lsq_linear(S, v, (-1.0, 1.0)).x
 milp: optimize.milp(w, bounds=(0.0, 1.5)).x
 linear_sum_assignment: optimize.linear_sum_assignment(S)
