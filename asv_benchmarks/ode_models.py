@@ -19,7 +19,7 @@ from . import threads
 
 MODULE = "asv_benchmarks.ode_models"
 TOLERANCE = 1.49012e-8
-"""That of `pm.ode`, which cannot be changed."""
+"""The tolerance of `pm.ode`, which cannot be changed."""
 TIMES = np.arange(21.0)
 HARES = [30, 47.2, 70.2, 77.4, 36.3, 20.6, 18.1, 21.4, 22, 25.4, 27.1,
          40.3, 57, 76.6, 52.3, 19.5, 11.2, 7.6, 14.6, 16.2, 24.7]  # fmt: skip

@@ -1,5 +1,6 @@
 """Batches of loops that end on a condition: blocks of elements go on together, and what is done is masked."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -299,3 +300,22 @@ def test_initial_value_problems():
     stiffness, times = np.linspace(0.5, 9.0, 66), np.linspace(0.0, 5.0, 4)
     found = ng.graph_jit(ng.vmap(spring, in_axes=(0, None)))(stiffness, times)
     np.testing.assert_allclose(found, [spring(k, times) for k in stiffness], rtol=1e-9, atol=1e-9)
+
+
+def test_checks_of_branches_along_several_axes():
+    """They arise while the first axis is batched, and hold along the others, too."""
+
+    def taken(x):
+        return ng.cond(x > 0, lambda: math.exp(x), lambda: x)
+
+    def left(x):
+        return ng.cond(x > 0, lambda: math.exp(-x), lambda: x)
+
+    x = np.array([[-1000.0, 1.0, 2.0], [0.5, -3.0, 4.0]])
+    for rows in (x, x.T, x[None], x[:, None]):
+        grown = np.exp(np.minimum(rows, 9.0))
+        np.testing.assert_allclose(ng.graph_jit(ng.vectorize(taken))(rows), np.where(rows > 0, grown, rows))
+        found = ng.graph_jit(ng.vectorize(left))(rows)
+        np.testing.assert_allclose(found, np.where(rows > 0, np.exp(-np.abs(rows)), rows))
+        with pytest.raises(OverflowError):
+            ng.graph_jit(ng.vectorize(taken))(-rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 import optree
@@ -17,11 +17,11 @@ from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
 from numbagraph.capture.values.strings import ChosenText
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard, guard_values, with_guard_values
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.jit.shared_variables import unassigned
-from numbagraph.loops.versions import with_checks_that_may_fail
 from numbagraph.ops.control.operands import strong
 from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.joined_arrays import parts_alone
@@ -32,6 +32,11 @@ from numbagraph.tracing.trace import as_traced, current_trace
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
 from numbagraph.transforms.batching import Batched, batch_with_guards, spread
+
+if TYPE_CHECKING:
+    from numbagraph.loops import versions
+else:
+    versions = Later("numbagraph.loops.versions")
 
 Axis = int | None
 P = ParamSpec("P")
@@ -53,8 +58,7 @@ class Requirements:
 
     def take(self) -> None:
         """Take the guards that have arisen so far out of the trace."""
-        self.found = self.guards.guards[self.mark :]
-        del self.guards.guards[self.mark :]
+        self.found = self.taken()
         conditions = [each.condition for each in self.found]
         if self.trace is not None and self.trace.order is not None and self.trace.order is not self.before:
             *conditions, self.order = under_masks([*conditions, self.trace.order])
@@ -62,14 +66,21 @@ class Requirements:
             conditions = under_masks(conditions)
         self.found = [replace(guard, condition=each) for guard, each in zip(self.found, conditions, strict=True)]
 
+    def taken(self) -> list[Guard]:
+        """The guards that have arisen, which are left out of the trace."""
+        found = self.guards.guards[self.mark :]
+        del self.guards.guards[self.mark :]
+        return found
+
     def along(self, values: Sequence[Value], arrays: Mapping[Value, Value], size: Extent) -> list[Batched]:
         """Extend the guards to a batch with one more dimension, and return ``values`` as those of the batch: both may
         follow from the same loops."""
         order = [] if self.order is None else [self.order]
         count = len(order) + len(values)
-        of_one = with_checks_that_may_fail([*order, *values, *guard_values(self.found)])
+        of_one = versions.with_checks_that_may_fail([*order, *values, *guard_values(self.found)])
         self.found = list(with_guard_values(self.found, of_one[count:]))
-        found, self.found = batch_with_guards(of_one[:count], self.found, dict(arrays), size)
+        found, required = batch_with_guards(of_one[:count], self.found, dict(arrays), size)
+        self.found = [*self.taken(), *required]
         if self.order is not None:
             self.order = found[0][0]
         return found[len(order) :]

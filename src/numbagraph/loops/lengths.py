@@ -62,7 +62,7 @@ def array_of_computed_length(graph: Graph, *, inside: bool = True) -> Value | No
 
 
 def first_of_computed_length(graph: Graph, inside: bool, seen: set[int]) -> Value | None:
-    """The same without graphs that were looked at: the results of a loop share its regions."""
+    """The first such array in graphs that were not looked at: the results of a loop share its regions."""
     lengths = ComputedLengths()
     seen.add(id(graph))
     for value in everything(graph):
