@@ -34,11 +34,12 @@ class Found(NamedTuple):
 
 
 class Series(NamedTuple):
-    """A series of terms from ``a`` on, as a function of their places."""
+    """A series of terms from ``a`` on, as functions of their places."""
 
     term: Function
+    """The term at one place."""
     several: Function
-    """The same of several places."""
+    """The terms at an array of places."""
     a: Any
     b: Any
     step: Any
