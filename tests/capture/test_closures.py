@@ -239,3 +239,18 @@ def test_insertion_into_a_list_that_a_loop_fills():
         return out
 
     assert graph_jit(reverse)(X) == reverse(X)
+
+
+power = lambda n: lambda x: np.sum(x**n)  # noqa: E731
+
+
+def test_lambdas_in_lambdas_on_one_line():
+    """The outer one makes the inner one and does nothing else: every instruction of it is at the inner one's place."""
+
+    def grown(x):
+        size = power(2)
+        while size(x) < 100.0:
+            x = x * power(0)(x)
+        return x
+
+    np.testing.assert_array_equal(graph_jit(grown)(X), grown(X))

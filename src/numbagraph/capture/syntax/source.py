@@ -161,6 +161,8 @@ def holds(node: ast.Lambda, code: CodeType) -> bool:
     first, last = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
     places = [(a, c, b, d) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (c, d) != (0, 0)]
     own = [each for each in places if each != (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)]
+    if places and not own:  # of a lambda around it, which makes it and does nothing else
+        return False
     return all(first <= (a, c) and (b, d) <= last for a, c, b, d in own)  # type: ignore[operator]
 
 
