@@ -184,3 +184,12 @@ def test_derivatives_of_solutions_at_any_time():
 
     found: Any = ng.graph_jit(ng.grad(at, argnums=(0, 1)))(0.5, 1.3)
     np.testing.assert_allclose(found, np.array([-1.3, -0.5]) * np.exp(-0.65), rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "BDF"])
+def test_states_of_no_numbers_take_one_step(method):
+    def run(y0, end):
+        found = solve_ivp(lambda t, y: -y, (0.0, end), y0, method)
+        return found.t, found.y, found.status, found.message
+
+    check(run, np.zeros(0), 2.0)

@@ -257,3 +257,19 @@ def test_gradient_of_stiff_equations_by_a_closure():
     found = ng.graph_jit(ng.grad(loss))(k) * k
     expected = [(loss(k * (1 + e)) - loss(k * (1 - e))) / 2e-3 for e in 1e-3 * np.eye(3)]
     np.testing.assert_allclose(found, expected, rtol=2e-4)
+
+
+def test_states_of_lengths_that_only_the_arguments_tell():
+    def at_end(y0):
+        return odeint(lambda y, t: -y, y0, [0.0, 1.0])[-1], solve_ivp(lambda t, y: -y, (0, 1), y0, "LSODA").y[:, -1]
+
+    compiled: Any = ng.graph_jit(at_end)
+    for count in (1, 2, 5):
+        y0 = np.linspace(1.0, 2.0, count)
+        np.testing.assert_allclose(compiled(y0), at_end(y0), rtol=1e-9)
+
+
+def test_states_of_no_numbers():
+    for call in (lambda y: odeint(lambda y, t: -y, y, [0.0, 1.0]), lambda y: solve_ivp(np.add, (0, 1), y, "LSODA").y):
+        with pytest.raises(ValueError, match="one"):
+            ng.graph_jit(call)(np.zeros(0))

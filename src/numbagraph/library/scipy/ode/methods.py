@@ -124,8 +124,8 @@ def integer(number: int) -> Any:
 
 
 def norm(x: Any) -> Any:
-    """The root mean square of magnitudes."""
-    return np.sqrt(squares(x) / x.size)
+    """The root mean square of magnitudes; 0 of none."""
+    return np.sqrt(squares(x) / np.maximum(x.size, 1))
 
 
 def squares(x: Any) -> Any:
@@ -157,4 +157,5 @@ def first_size(problem: Problem, t: Any, y: Any, slope: Any) -> Any:
         np.maximum(1e-6, h0 * 1e-3),
         (0.01 / largest) ** (1 / (problem.method.order + 1)),
     )
-    return at_most(problem.longest, at_most(length, at_most(h1, 100 * h0)))
+    found = np.where(y.size == 0, length, at_most(h1, 100 * h0))  # nothing limits the step of an empty state
+    return at_most(problem.longest, at_most(length, found))

@@ -12,7 +12,7 @@ from scipy.integrate._ivp.ivp import METHODS as KNOWN
 from scipy.integrate._ivp.ivp import OdeResult
 
 from numbagraph.ir.structs import replace
-from numbagraph.library.scipy.arguments import array, inexact, refuse
+from numbagraph.library.scipy.arguments import array, inexact, known_number, refuse
 from numbagraph.library.scipy.ode.bdf import bdf
 from numbagraph.library.scipy.ode.explicit import explicit
 from numbagraph.library.scipy.ode.lsoda_method import lsoda
@@ -98,13 +98,16 @@ def steps_of_lsoda(slope: Callable[[Any, Any], Any], y: Any, args: tuple[Any, ..
     """Return the steps of LSODA with its own options."""
     jac, lband, uband = options.get("jac"), options.get("lband"), options.get("uband")
     min_step = options.get("min_step", 0.0)
+    count = known_number(y.shape[0], "scipy.integrate.solve_ivp with LSODA")
+    if count == 0:
+        raise ValueError("LSODA needs a state of one number or more: choose another method")
     if min_step < 0:
         raise ValueError("`min_step` must be nonnegative.")
     bands = None if lband is None and uband is None else (int(lband or 0), int(uband or 0))
     if jac is None:
-        return lsoda(banded_jacobian_of(None, slope, y.shape[0], bands), np.float64(min_step))
+        return lsoda(banded_jacobian_of(None, slope, count, bands), np.float64(min_step))
     traced = as_traced(jac)
-    return lsoda(banded_jacobian_of(lambda t, y: traced(t, y, *args), slope, y.shape[0], bands), np.float64(min_step))
+    return lsoda(banded_jacobian_of(lambda t, y: traced(t, y, *args), slope, count, bands), np.float64(min_step))
 
 
 def method_of(method: Any) -> type:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import ODEintWarning
 
-from numbagraph.library.scipy.arguments import double
+from numbagraph.library.scipy.arguments import double, known_number
 from numbagraph.library.scipy.ode.multistep_coefficients import MOST_ORDERS
 from numbagraph.library.scipy.ode.multistep_state import Equations
 from numbagraph.library.scipy.ode.output_times import Limits, outputs
@@ -67,10 +67,12 @@ def odeint(
     if times.ndim > 1:
         raise ValueError("Output times t must be one-dimensional.")
     y, times = np.atleast_1d(y), np.atleast_1d(times)
+    count = known_number(y.shape[0], "scipy.integrate.odeint")
+    if count == 0:
+        raise ValueError("Initial condition y0 must have one element or more.")
     steps = np.diff(times)
     if not (np.all(steps >= 0) or np.all(steps <= 0)):
         raise ValueError(NOT_MONOTONIC)
-    count = y.shape[0]
     rtol, atol = tolerance(rtol, count), tolerance(atol, count)
     below, above = width(ml), width(mu)
     is_banded = below >= 0 or above >= 0
