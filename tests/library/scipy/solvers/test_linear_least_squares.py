@@ -83,7 +83,7 @@ def test_where_iterations_end_derivatives_are_nan():
 def test_isotonic(increasing):
     compiled = ng.graph_jit(lambda y, w: isotonic_regression(y, weights=w, increasing=increasing))
     weights = RNG.uniform(0.5, 2.0, size=9)
-    for y in (B, np.arange(9.0), -np.arange(9.0), np.round(B), B[:1]):
+    for y in (B, np.arange(9.0), -np.arange(9.0), np.round(B), B[:1], B[:0]):
         expected = isotonic_regression(y, weights=weights[: len(y)], increasing=increasing)
         check(compiled(y, weights[: len(y)]), expected)
 
@@ -91,7 +91,10 @@ def test_isotonic(increasing):
         return isotonic_regression(p[:9], weights=p[9:], increasing=increasing).x
 
     p = np.concatenate((B, weights))
-    np.testing.assert_allclose(ng.graph_jit(ng.jacrev(of))(p), differences(of, p), rtol=1e-7, atol=1e-9)
+    slopes = differences(of, p)
+    np.testing.assert_allclose(ng.graph_jit(ng.jacrev(of))(p), slopes, rtol=1e-7, atol=1e-9)
+    batch = ng.vmap(ng.grad(lambda p: of(p)[4]))(np.stack((p, p + 1.0)))
+    np.testing.assert_allclose(batch, (slopes[4], differences(of, p + 1.0)[4]), rtol=1e-7, atol=1e-9)
 
 
 ERRORS = {

@@ -19,6 +19,13 @@ def regression(y: Any, weights: Any) -> Any:
     return np.asarray(found.x), np.repeat(np.arange(len(lengths)), lengths)
 
 
+def sums_of(block: Any, values: Any) -> Any:
+    """The sum of each block, in an array as long as the values, so that batches have one length."""
+    found = np.zeros(len(values))
+    np.add.at(found, block, values)
+    return found
+
+
 def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True) -> Any:
     """`scipy.optimize.isotonic_regression`. Its lengths of blocks follow from the data."""
     y = np.atleast_1d(double(y))
@@ -30,11 +37,11 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     step = 1 if increasing else -1
     values, shares = y[::step], weights[::step]
     x, block = called(regression, (np.zeros(len(y)), np.zeros(len(y), dtype=np.int64)), values, shares)
-    sums = np.bincount(block, weights=shares)
-    means = np.bincount(block, weights=shares * values) / sums
-    x = differentiated(x, means[block])
+    sums = sums_of(block, shares)
+    x = differentiated(x, sums_of(block, shares * values)[block] / sums[block])
     is_first = np.concatenate((np.ones(1, dtype=bool), block[1:] != block[:-1], np.ones(1, dtype=bool)))
-    blocks = np.nonzero(is_first)[0]
+    blocks = np.nonzero(is_first[: len(y) + 1])[0]
+    weights = sums[: len(blocks) - 1]
     if not increasing:
-        x, sums, blocks = x[::-1], sums[::-1], len(y) - blocks[::-1]
-    return result_of(OptimizeResult, x=x, weights=sums, blocks=blocks)
+        x, weights, blocks = x[::-1], weights[::-1], len(y) - blocks[::-1]
+    return result_of(OptimizeResult, x=x, weights=weights, blocks=blocks)
