@@ -13,6 +13,7 @@ import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import Mode  # noqa: E402
 from pytensor.graph.replace import vectorize_graph  # noqa: E402
+from scipy.integrate import odeint  # noqa: E402
 from scipy.optimize import bisect  # noqa: E402
 
 from numbagraph import TraceError, custom_vjp, graph_jit  # noqa: E402
@@ -266,3 +267,23 @@ def test_lengths_that_pytensor_knows(mode):
 def test_lengths_that_nobody_knows():
     with pytest.raises(TraceError, match="cannot return a list whose length PyTensor does not know"):
         to_pytensor(differences)(x, pt.dvector("rates"))
+
+
+def test_views_of_choices_between_integers():
+    with pm.Model() as model:
+        p = pm.Normal("p", shape=3)
+        pm.Potential("q", pt.sum(to_pytensor(lambda x: x * np.where(x[0] > 0, np.arange(3), 0)[::-1])(p)))
+    at = np.array([0.3, 0.5, 0.7])
+    np.testing.assert_allclose(compile_logp(model)(at)[1], [2.0, 1.0, 0.0] - at)
+
+
+def test_lengths_of_captured_arrays_are_constants():
+    """Loops of LSODA carry parts of tables that it captures."""
+
+    def decay(rate):
+        return odeint(lambda y, t: -rate * y, [1.0], [0.0, 1.0], rtol=1e-9, atol=1e-9)[-1, 0]
+
+    with pm.Model() as model:
+        pm.Potential("q", to_pytensor(decay)(pm.Flat("rate")))
+    value = compile_logp(model, gradient=False)(np.array([0.7]))
+    np.testing.assert_allclose(value, np.exp(-0.7), rtol=1e-7)

@@ -293,6 +293,7 @@ def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[
     with tracing(str(node.op.function), converter() if capture.converts else None) as current:
         tracers = [Tracer(each, argument=True) for each in inputs]
         capture.require_lengths(tracers, node.inputs)
+        current.captured.have_known_lengths = True  # they are constants of the model
         leaves = leaves_of(node.op.function(*tracers))
     shapes.require_all(current.guards)
     importer.arrays.update(current.captured.snapshots)

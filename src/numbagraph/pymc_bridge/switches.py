@@ -26,7 +26,7 @@ def whole_arrays(node: Node) -> Value | None:
     assert isinstance(chosen, Node)
     condition, x, y = chosen.inputs
     kept = y if is_zero(x) else x
-    if kept.ndim != chosen.ndim or not (is_zero(x) or is_zero(y)):
+    if kept.ndim != chosen.ndim or chosen.dtype.kind not in "fc" or not (is_zero(x) or is_zero(y)):
         return None
     found = condition_of_sum(condition, node.attrs["axes"]) if node.op.name == "sum" else viewed(condition, node, kept)
     if found is None:
