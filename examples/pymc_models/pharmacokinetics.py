@@ -51,6 +51,8 @@ CONCENTRATIONS = np.array(
     ]
 )
 """Milligrams for each litre of blood."""
+EXPECTED = np.log([1.5, 0.04, 0.5])
+"""Logarithms of the uptake an hour, and of the clearance and the volume in litres for each kilogram."""
 
 
 def slopes(t, y, uptake, clearance, volume):
@@ -71,10 +73,11 @@ def build() -> pm.Model:
     """Rates of people that are alike. The data tell much of each, so that these are centred on the population's."""
     coords = {"person": np.arange(1, 13), "rate": ["uptake", "clearance", "volume"], "sample": np.arange(10)}
     with pm.Model(coords=coords) as model:
-        typical = pm.Normal("typical", np.log([1.5, 0.04, 0.5]), 0.5, dims="rate")
+        typical = pm.Normal("typical", EXPECTED, 0.5, dims="rate")
         variation = pm.HalfNormal("variation", 0.5, dims="rate")
         own = pm.Normal("own", typical, variation, dims=("person", "rate"))
-        rates = pm.Deterministic("rates", pm.math.exp(own), dims=("person", "rate"))
+        possible = pm.math.clip(own, EXPECTED - 3.0, EXPECTED + 3.0)  # faster ones would take thousands of steps
+        rates = pm.Deterministic("rates", pm.math.exp(possible), dims=("person", "rate"))
         pm.Deterministic("half_life", np.log(2.0) * rates[:, 2] / rates[:, 1], dims="person")
         there = concentrations(TIMES, DOSES, rates[:, 0], rates[:, 1], rates[:, 2])
         error = pm.HalfNormal("error", 1.0)
