@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numbagraph.capture.builtins.comparison import equal, not_equal, ordered
-from numbagraph.capture.builtins.comprehensions import generated, with_generator
+from numbagraph.capture.builtins.comprehensions import generated
 from numbagraph.capture.builtins.dicts import CLASSES, dict_, made_by, method_of, set_
 from numbagraph.capture.builtins.dicts import dict_of as dict_of_pairs
 from numbagraph.capture.builtins.dicts import set_of as set_of_elements
@@ -36,7 +36,7 @@ from numbagraph.capture.builtins.elements import (
     unpack,
     unpack_star,
 )
-from numbagraph.capture.builtins.iteration import consumer
+from numbagraph.capture.builtins.iteration import consumer, with_generator
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.printing import writing
 from numbagraph.capture.builtins.replacements import replacement

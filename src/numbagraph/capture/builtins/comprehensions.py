@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -314,24 +313,6 @@ def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:
 
 
 # ---- what takes the elements one after the other ----
-
-
-def with_generator(function: Function, call: Callable[[Function], Function]) -> Function:
-    """Return the replacement of a function for calls some of whose arguments are generators."""
-
-    def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
-        taken = next((each for python, each in TAKING.items() if python is function), None)
-        if taken is not None and (
-            isinstance(first, Yielding)
-            or (isinstance(first, Generated) and (ends_early(function) or not is_known(first)))
-        ):
-            return taken(first, *args, **kwargs)
-        listed = functools.partial(list_of, rolls=function is not tuple)  # a tuple is no array
-        args = tuple(listed(each) if isinstance(each, Generated) else each for each in (first, *args))
-        named = {name: listed(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
-        return call(function)(*args, **named)
-
-    return consume
 
 
 def ends_early(function: Function) -> bool:

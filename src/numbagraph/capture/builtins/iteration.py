@@ -22,6 +22,7 @@ from numbagraph.capture.syntax.source import CaptureError
 from numbagraph.capture.values.containers import in_region, refuse_once
 from numbagraph.capture.values.iterables import Generated, Range, Rows, Zipped, as_iterable
 from numbagraph.capture.values.python_iterators import noted
+from numbagraph.capture.values.stacked_list import Stacked
 from numbagraph.ir import shapes
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.trace import active
@@ -214,11 +215,31 @@ def listed(python: Function) -> Callable[[Call], Function]:
     def replacement_of(_: Call) -> Function:
         def function(*args: Any) -> Any:
             held = list_of(args[0], rolls=python is list) if args else []
-            return python(held) if isinstance(held, list) else held
+            if isinstance(held, list):
+                return python(held)
+            return held.as_tuple() if python is tuple and isinstance(held, Stacked) else held
 
         return function
 
     return replacement_of
+
+
+def with_generator(function: Function, call: Callable[[Function], Function]) -> Function:
+    """Return the replacement of a function for calls some of whose arguments are generators."""
+
+    def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
+        taken = next((each for python, each in comprehensions.TAKING.items() if python is function), None)
+        ends = comprehensions.ends_early(function) or not (
+            isinstance(first, Generated) and comprehensions.is_known(first)
+        )
+        if taken is not None and (isinstance(first, Yielding) or (isinstance(first, Generated) and ends)):
+            return taken(first, *args, **kwargs)
+        listed = functools.partial(list_of, rolls=function is not tuple)  # a tuple is no array
+        args = tuple(listed(each) if isinstance(each, Generated) else each for each in (first, *args))
+        named = {name: listed(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
+        return call(function)(*args, **named)
+
+    return consume
 
 
 _REPLACED: dict[Any, Callable[[Call], Function]] = {

@@ -53,7 +53,7 @@ def list_of(iterable: Any, *, rolls: bool = True) -> Any:
     if isinstance(iterable, Buffered):
         return iterable.as_list()
     if isinstance(iterable, Stacked):
-        return iterable[:]
+        return iterable.as_list()
     if isinstance(iterable, Tracer):
         extent = shapes.resolve(iterable.value.shape[0]) if iterable.ndim else 0
         if isinstance(extent, int):

@@ -49,7 +49,24 @@ def known(value: Value) -> int | None:
     return extent if isinstance(extent, int) else None
 
 
-class Range(Lazy):
+class Counted(Lazy):
+    """An iterable whose elements have numbers, and are as many as `count` says."""
+
+    count: Function
+    at: Function
+
+    def __iter__(self) -> Any:
+        """Return the elements for a function that is not converted. Their number must be known."""
+        text = (
+            f"the elements of {self.kind} are taken one by one by a function of a library, or by Python itself, and "
+            "their number follows from others: use a loop, a comprehension, or NumPy's functions of np.array(...)"
+        )
+        if counted(self, text) > MANY:
+            return super().__iter__()
+        return iter(starred(self))
+
+
+class Range(Counted):
     """``range`` of traced numbers."""
 
     kind = "a range"
@@ -99,7 +116,7 @@ class Range(Lazy):
         return Tracer(scaled if known(self.start) == 0 else registry["add"].bind(self.start, scaled))
 
 
-class Rows(Lazy):
+class Rows(Counted):
     """An array, along its first dimension."""
 
     kind = "an array"
@@ -304,6 +321,8 @@ def require_known(thing: Any) -> None:
             )
 
 
+MANY = 10_000
+"""The number of elements up to which functions that are not converted take them one by one."""
 ENDLESS = (Counting, Cycling, Repeating)
 KINDS = (Range, Rows, Enumerated, Zipped, Reversed)
 

@@ -26,7 +26,7 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Value
 from numbagraph.ops.indexing.masks import is_late
 from numbagraph.runtime.arguments import flatten, register_node
-from numbagraph.tracing.retrace import ListFull, WiderElements
+from numbagraph.tracing.retrace import LengthsNeeded, ListFull, WiderElements
 from numbagraph.tracing.trace import current_trace
 from numbagraph.tracing.tracer import Tracer, apply, to_value, user_source
 
@@ -182,11 +182,17 @@ class Buffered(Stacked):
         if self.spec is None:
             return Tracer(as_value(to_value(np.zeros(0))))
         if not self.spec.is_leaf():
-            raise CaptureError(
+            raise LengthsNeeded(
                 f"a list of tuples whose length is traced is used as a whole: loop over it, or keep a list for each "
                 f"part\n  at {user_source()}"
             )
         return self.columns()[0]
+
+    def as_tuple(self) -> Any:
+        """Return the tuple of the elements; the list itself where these are tuples."""
+        if self.spec is None or not self.spec.is_leaf():
+            return self
+        return Stacked(self.array, are_pythons=self.are_pythons).as_tuple()
 
     def columns(self) -> list[Any]:
         """An array for each part of the elements."""

@@ -27,9 +27,11 @@ from numbagraph.tracing.tracer import Tracer, to_value, user_source
 class Kept:
     """The kind of the elements of a list: all that is known of the list beside its array, once it is taken apart."""
 
-    __slots__ = ("are_pythons", "begins", "depth", "is_outgrown", "lent", "ndim", "place")
+    __slots__ = ("are_pythons", "begins", "depth", "is_outgrown", "is_tuple", "lent", "ndim", "place")
 
-    def __init__(self, depth: int, ndim: int, are_pythons: bool, place: Any = None) -> None:
+    def __init__(self, depth: int, ndim: int, are_pythons: bool, place: Any = None, *, is_tuple: bool = False) -> None:
+        self.is_tuple = is_tuple
+        """Whether this is a tuple, which may hold lists, rather than a list."""
         self.depth = depth
         """The number of the array's first dimensions that are those of lists in lists."""
         self.ndim = ndim
@@ -44,25 +46,29 @@ class Kept:
         """Whether the list is longer or shorter now, or in another order, and has its elements elsewhere."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kept) and (self.depth, self.ndim) == (other.depth, other.ndim)
+        return isinstance(other, Kept) and self._kind() == other._kind()
 
     def __hash__(self) -> int:
-        return hash((self.depth, self.ndim))
+        return hash(self._kind())
+
+    def _kind(self) -> tuple[int, int, bool]:
+        return self.depth, self.ndim, self.is_tuple
 
     def __repr__(self) -> str:
-        return "a list"
+        return "a tuple" if self.is_tuple else "a list"
 
     def elements(self, array: Any, depth: int) -> Any:
         """Return the list, once its array is known."""
         if self.are_pythons:
-            return array.tolist()
-        return list(array) if depth == 1 else [self.elements(each, depth - 1) for each in array]
+            found = array.tolist()
+        else:
+            found = list(array) if depth == 1 else [self.elements(each, depth - 1) for each in array]
+        return tuple(found) if self.is_tuple and depth == self.depth else found
 
 
 class Stacked(Rows):
     """A list of a traced length."""
 
-    kind = "a list"
     advice = "make an array of it, np.array(...)"
     is_row = False
     """Whether this is one of the lists in a list, which all have one length."""
@@ -83,7 +89,28 @@ class Stacked(Rows):
         self._array = array
 
     def python_class(self) -> type:
-        return list
+        return tuple if self.is_tuple else list
+
+    @property
+    def is_tuple(self) -> bool:
+        return self.kept.is_tuple and self.depth == self.kept.depth
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return "a tuple" if self.is_tuple else "a list"
+
+    def as_tuple(self) -> Any:
+        """Return the tuple of the elements of a list that nothing else holds."""
+        own = self.kept
+        self.kept = Kept(self.depth, own.ndim, own.are_pythons, is_tuple=True)
+        self.kept.lent = own.lent
+        return self
+
+    def as_list(self) -> Any:
+        """Return a list of the elements."""
+        found = self[:]
+        found.kept.is_tuple = False
+        return found
 
     def _become(self, array: Any, are_pythons: bool) -> None:
         """Replace the elements. Other objects that stand for the list keep those from before, and are unreadable."""
@@ -99,6 +126,8 @@ class Stacked(Rows):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to one element."""
+        if self.is_tuple:
+            raise TypeError(f"'tuple' object does not support item assignment\n  at {user_source()}")
         if isinstance(key, slice) or self.depth > 1:
             raise LengthsNeeded(
                 f"assignment to a part of a list whose length is traced: assign to its elements, or use an array"
@@ -190,11 +219,15 @@ class Stacked(Rows):
         return found
 
     def __add__(self, other: Any) -> Any:
+        is_tuple = self.is_tuple
         found = self._with_same(self._like(self.array.copy()))
+        found.kept.is_tuple = False
         made(found).extend(other)
-        return found
+        return found.as_tuple() if is_tuple else found
 
     def __iadd__(self, other: Any) -> Any:
+        if self.is_tuple:
+            return self + other
         self.extend(other)
         return self
 
@@ -209,6 +242,8 @@ class Stacked(Rows):
     __rmul__ = __mul__
 
     def __imul__(self, times: Any) -> Any:
+        if self.is_tuple:
+            return self * times
         self._require_outside("repeated")
         self._become((self * times).array, self.kept.are_pythons)
         return self
@@ -217,13 +252,14 @@ class Stacked(Rows):
         found = Elements(other) if other else None
         if found is None:
             return self[:]
-        return Stacked(found.array.copy(), are_pythons=found.are_pythons) + self
+        front = Stacked(found.array.copy(), are_pythons=found.are_pythons)
+        return (front.as_tuple() if self.is_tuple else front) + self
 
     def _like(self, array: Any) -> Stacked:
         """Return another list of such elements."""
         place = None if self.kept.place is None else place_of(array, True, "other")
         found = Stacked(begun(array, place), self.depth, self.kept.are_pythons)
-        found.kept.place = place
+        found.kept.place, found.kept.is_tuple = place, self.is_tuple
         return found
 
     def _with_same(self, other: Stacked) -> Stacked:
@@ -235,6 +271,8 @@ class Stacked(Rows):
         return other
 
     def _require_outside(self, what: str) -> None:
+        if self.is_tuple:
+            raise TypeError(f"a tuple cannot be {what}: make a list of it, list(x)\n  at {user_source()}")
         if self.is_row:
             raise LengthsNeeded(
                 f"a list inside of a list whose length is traced cannot be {what}: assign to its elements, or put all "
