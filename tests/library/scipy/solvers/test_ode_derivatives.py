@@ -150,3 +150,21 @@ def test_a_batch_at_given_times():
     rates = np.array([0.5, 1.0, 2.0])
     found = ng.graph_jit(ng.vmap(at))(rates)
     np.testing.assert_allclose(found, [at(rate) for rate in rates], rtol=1e-10)
+
+
+def van_der_pol(t, y, mu):
+    return np.stack([y[1], mu * (1 - y[0] ** 2) * y[1] - y[0]])
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF", "DOP853", "Radau", "LSODA"])
+def test_steps_that_are_computed_again(method):
+    """The steps of a repeated pass are those of the first, also after thousands of trials, where another rounding of one
+    would have led to other lengths of steps."""
+
+    def end(mu, last):
+        return solve_ivp(van_der_pol, (0.0, last), [2.0, 0.0], method, args=(mu,), rtol=1e-6, atol=1e-8).y[0, -1]
+
+    f = ng.graph_jit(ng.grad(end))
+    less = ng.graph_jit(ng.grad(ng.checkpoint(end, loops=True)))
+    for last in (1.0, 200.0):
+        np.testing.assert_allclose(less(5.0, last), f(5.0, last), rtol=1e-10)

@@ -14,13 +14,22 @@ UNIT = known.compute_R(HIGHEST, 1)
 
 def predicted(differences: Any, order: Any) -> Any:
     """The state after one more step, by the polynomial of the differences."""
-    return np.sum(np.where(order >= NUMBERS, differences, 0.0), axis=0)
+    return added(np.where(order >= NUMBERS, differences, 0.0), HIGHEST + 3)
 
 
 def scaled_slope(differences: Any, order: Any, weights: np.ndarray[Any, Any]) -> Any:
     """The sum of the differences of a state up to an order, each times its weight."""
     known = np.where(NUMBERS[: HIGHEST + 1] <= order, differences[: HIGHEST + 1], 0.0)
-    return weights @ known
+    return added(weights[:, None] * known, HIGHEST + 1)
+
+
+def added(terms: Any, count: int) -> Any:
+    """The sum of the rows, one after another: a sum of NumPy's rounds as the loops around it let it, and a pass that is
+    repeated for a derivative must take the same steps."""
+    found = terms[0]
+    for number in range(1, count):
+        found = found + terms[number]
+    return found
 
 
 def updated(differences: Any, order: Any, change: Any) -> Any:
@@ -35,8 +44,9 @@ def changed(differences: Any, order: Any, factor: Any) -> Any:
     """The differences of the same polynomial, for steps that are longer by a factor."""
     used = NUMBERS[: HIGHEST + 1] <= order
     low = differences[: HIGHEST + 1]
-    weights = np.where(used, rows_of(factor) @ UNIT, 0.0)
-    low = np.where(used, weights.T @ low, low)
+    rows = rows_of(factor)
+    weights = np.where(used, added(rows.T[:, :, None] * UNIT[:, None], HIGHEST + 1), 0.0)
+    low = np.where(used, added(weights[:, :, None] * low[:, None], HIGHEST + 1), low)
     return np.concatenate([low, differences[HIGHEST + 1 :]])
 
 
