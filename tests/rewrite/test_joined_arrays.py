@@ -20,7 +20,14 @@ def last_of_three_axes(x):
     return np.concatenate([np.outer(x, x)[x > 0][None], np.outer(x, 2 * x)[x > 0][None]]).transpose(2, 0, 1)[:, 1]
 
 
-@pytest.mark.parametrize("function", [last, last_column, last_of_three_axes])
+def row_whose_other_axes_are_exchanged(x):
+    return np.stack([np.outer(x, x + 1), np.outer(x, 2 * x + 1)]).transpose(0, 2, 1)[1]
+
+
+FUNCTIONS = [last, last_column, last_of_three_axes, row_whose_other_axes_are_exchanged]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_element_behind_those_that_a_mask_selects(function):
     for each in X:
         np.testing.assert_array_equal(ng.graph_jit(function)(each), function(each))

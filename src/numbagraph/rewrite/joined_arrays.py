@@ -94,9 +94,10 @@ def pick_before_transposing(node: Node) -> Value | None:
     (joined,) = transposed.inputs
     if not isinstance(joined, Node) or joined.op.name != "concatenate":
         return None
-    order = [axis % joined.ndim for axis in transposed.attrs["axes"]]
-    taken = order.pop(node.attrs["axis"] + joined.ndim)
-    row = pick_value(joined, taken - joined.ndim, position, checked=node.attrs["checked"])
+    axes, count = transposed.attrs["axes"], joined.ndim
+    order = [*range(count - len(axes)), *(axis % count for axis in axes)]  # the axes before them stay
+    taken = order.pop(node.attrs["axis"] + count)
+    row = pick_value(joined, taken - count, position, checked=node.attrs["checked"])
     left = [axis - (axis > taken) - row.ndim for axis in order]
     return row if left == list(range(-row.ndim, 0)) else registry["transpose"].bind(row, axes=tuple(left))
 
