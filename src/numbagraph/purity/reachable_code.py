@@ -54,7 +54,7 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _ASKING = {"type", "hasattr", "getattr", "nditer", "deque", "default_rng"}
 """Functions that look at an object's class or memory without calling it (as `deque(maxlen=k)`), or make a generator."""
 _SOLVING = {
-    "curve_fit", "fsolve", "least_squares", "leastsq", "quad", "root",
+    "curve_fit", "fsolve", "least_squares", "leastsq", "quad", "root", "solve_bvp",
     "bracket_minimum", "bracket_root", "cubature", "find_minimum", "find_root", "nsum", "quad_vec", "tanhsinh",
 }  # fmt: skip
 """SciPy's functions whose compiled code prints errors, or whose Python warns or may run on traced values."""

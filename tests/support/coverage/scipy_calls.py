@@ -84,6 +84,7 @@ quad_vec: integrate.quad_vec(lambda r: np.exp(-x * r), 0.0, 2.0)
 simpson: integrate.simpson(x, x=np.cumsum(y))
 solve_ivp: integrate.solve_ivp(lambda r, u: np.stack([u[1], -s * u[0]]), (0.0, 3.0), v[:2], t_eval=t).y
 tanhsinh: integrate.tanhsinh(lambda r, a: np.exp(-a * r), 0.0, 2.0, args=(x,)).integral
+solve_bvp: integrate.solve_bvp(lambda r, u: u[::-1] * s, lambda u, w: np.hstack([u[0], w[0] - 1]), t, [x[:3], t]).y
 tplquad: integrate.tplquad(lambda w, u, r: s * w * u * r, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0)
 trapezoid: integrate.trapezoid(A, t, axis=1)
 """

@@ -41,7 +41,6 @@ ADVICE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
         "qmc_quad": "scipy.integrate.quad",
         "cubature": "scipy.integrate.nquad",
-        "solve_bvp": "call it outside, with the compiled right-hand side",
     },
     "scipy.interpolate": {
         "make_interp_spline": f"{INTERPOLANT}; scipy.interpolate.CubicSpline(x, y) takes traced heights",

@@ -16,6 +16,7 @@ from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.capture.builtins.replacements import as_numpy_array
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
+from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.tracing.errors import TraceError, user_source
 from numbagraph.tracing.retrace import LengthsNeeded
@@ -47,6 +48,11 @@ def double(x: Any) -> Any:
 def lifted(x: Any) -> Any:
     """Return an array from outside of the traced function in a form from which traced positions can select."""
     return x if isinstance(x, Tracer) else Tracer(to_value(np.asarray(x)))
+
+
+def zeros(shape: tuple[Any, ...], dtype: Any) -> Any:
+    """Return an array of zeros, whose lengths may be traced, to which elements are assigned."""
+    return Tracer(filled(number_as(0, np.dtype(dtype)), tuple(as_extent(to_value(each)) for each in shape)))
 
 
 def known(x: Any, what: str) -> tuple[int, ...]:

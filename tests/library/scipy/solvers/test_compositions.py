@@ -91,6 +91,13 @@ SOLVERS = {
     "DOP853": by_ode("DOP853"),
     "Radau": by_ode("Radau"),
     "BDF": by_ode("BDF"),
+    "solve_bvp": lambda a: integrate.solve_bvp(
+        lambda x, y: np.vstack((y[1], -a * np.exp(y[0]))),
+        lambda ya, yb: np.hstack((ya[0], yb[0])),
+        T[::2] / 2,
+        np.zeros((2, 6)),
+        tol=1e-6,
+    ).sol(0.4)[0],
     "odeint": lambda a: integrate.odeint(lambda y, t: -a * y * y, [1.0], [0.0, 1.0], rtol=1e-9, atol=1e-9)[-1, 0],
 }
 

@@ -53,16 +53,16 @@ def renewed(problem: Problem, is_due: Any, t: Any, y: Any, jacobian: Any) -> Any
     return cond(is_due, lambda: evaluate(t, y), lambda: jacobian)
 
 
-def solved_state(equation: Callable[[Any], Any], x: Any) -> Any:
+def solved_state(equation: Callable[[Any], Any], x: Any, is_solved: Any = True) -> Any:
     """Return a solution, which may be complex, with the derivatives that follow from its equation."""
     if x.dtype.kind != "c":
-        return solved(equation, x)
+        return solved(equation, x, is_solved)
     count = x.shape[0]
 
     def parts(x: Any) -> Any:
         return np.concatenate([x.real, x.imag])
 
-    found = solved(lambda x: parts(equation(x[:count] + 1j * x[count:])), parts(x))
+    found = solved(lambda x: parts(equation(x[:count] + 1j * x[count:])), parts(x), is_solved)
     return found[:count] + 1j * found[count:]
 
 

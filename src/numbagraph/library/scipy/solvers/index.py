@@ -11,6 +11,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "odeint": "numbagraph.library.scipy.solvers.ode.odeint:odeint",
         "nquad": "numbagraph.library.scipy.solvers.integrals.nested:nquad",
         "nsum": "numbagraph.library.scipy.solvers.integrals.series:nsum",
+        "solve_bvp": "numbagraph.library.scipy.solvers.ode.boundary_value_problems:solve_bvp",
         "quad": "numbagraph.library.scipy.solvers.integrals.quad:quad",
         "tanhsinh": "numbagraph.library.scipy.solvers.integrals.tanh_sinh:tanhsinh",
         "tplquad": "numbagraph.library.scipy.solvers.integrals.nested:tplquad",

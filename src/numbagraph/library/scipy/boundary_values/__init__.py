@@ -1,0 +1,1 @@
+"""Boundary value problems of ordinary differential equations, by collocation."""
