@@ -74,6 +74,7 @@ INTEGRATE = """
 cumulative_simpson: integrate.cumulative_simpson(C, x=np.array([0.0, 0.3, 1.0, 1.2]), initial=0)
 cumulative_trapezoid: integrate.cumulative_trapezoid(x, initial=0)
 romb: integrate.romb(x[:5], s)
+cubature: integrate.cubature(lambda r: np.exp(-s * r[:, 0] * r[:, 1]), [0.0, 0.0], [1.0, 2.0]).estimate
 dblquad: integrate.dblquad(lambda u, r: np.exp(-s * u * r), 0.0, 1.0, lambda r: 0.0, lambda r: r)
 fixed_quad: integrate.fixed_quad(lambda r: np.exp(-s * r), 0.0, 2.0, n=7)[0]
 nquad: integrate.nquad(lambda u, r: np.exp(-s * u * r), [(0.0, 1.0), (0.0, 2.0)])

@@ -40,7 +40,6 @@ ADVICE: dict[str, dict[str, str]] = {
         "newton_cotes": "call it outside: its argument is a number of points",
         **dict.fromkeys(("ode", "RK45"), "scipy.integrate.solve_ivp, with the times in t_eval"),
         "qmc_quad": "scipy.integrate.quad",
-        "cubature": "scipy.integrate.nquad",
     },
     "scipy.interpolate": {
         "make_interp_spline": f"{INTERPOLANT}; scipy.interpolate.CubicSpline(x, y) takes traced heights",

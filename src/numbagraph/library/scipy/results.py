@@ -47,4 +47,19 @@ def register_bunch(kind: type) -> None:
     register_node(kind, apart, together)
 
 
+def register_dataclass(kind: type) -> None:
+    """Make objects of a dataclass nodes of trees. A list among their attributes is known."""
+
+    def apart(result: Any) -> tuple[list[Any], tuple[Any, ...], list[str]]:
+        known = tuple((name, each) for name, each in vars(result).items() if isinstance(each, list))
+        fields = {name: each for name, each in vars(result).items() if not isinstance(each, list)}
+        return list(fields.values()), (tuple(fields), known), list(fields)
+
+    def together(about: tuple[Any, ...], children: Iterable[Any]) -> Any:
+        names, known = about
+        return kind(**dict(zip(names, children, strict=True)), **dict(known))
+
+    register_node(kind, apart, together)
+
+
 register(OptimizeResult)

@@ -1,6 +1,8 @@
 """`scipy.integrate.solve_bvp` in compiled functions, beside SciPy's, on its own test problems: meshes, solutions,
 statuses; derivatives against closed forms and differences."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
@@ -28,7 +30,8 @@ def fields(found):
 
 
 def check(solve, *args, rtol=1e-9):
-    expected, found = solve(*args), ng.graph_jit(solve)(*args)
+    compiled: Any = ng.graph_jit(solve)
+    expected, found = solve(*args), compiled(*args)
     for left, right in zip(found, expected, strict=True):
         if right is None or isinstance(right, str):
             assert left == right

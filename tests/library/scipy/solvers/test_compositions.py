@@ -85,6 +85,7 @@ SOLVERS = {
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
     "nsum": lambda a: integrate.nsum(lambda k, a: (k + a) ** -3.0, 1.0, np.inf, args=(a,), maxterms=64).sum,
+    "cubature": lambda a: integrate.cubature(lambda x: np.exp(-a * x[:, 0]), [0.0], [a]).estimate,
     "tanhsinh": lambda a: integrate.tanhsinh(lambda x, a: np.exp(-a * x), 0.0, 1.0, args=(a,)).integral,
     "fixed_quad": lambda a: integrate.fixed_quad(lambda x: np.exp(-a * x), 0.0, a, n=9)[0],
     "RK45": by_ode("RK45"),

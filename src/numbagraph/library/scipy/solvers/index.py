@@ -5,6 +5,7 @@ from __future__ import annotations
 SOLVERS: dict[str, dict[str, str]] = {
     "scipy.integrate": {
         "solve_ivp": "numbagraph.library.scipy.solvers.ode.initial_value_problems:solve_ivp",
+        "cubature": "numbagraph.library.scipy.solvers.integrals.cubature:cubature",
         "dblquad": "numbagraph.library.scipy.solvers.integrals.nested:dblquad",
         "quad_vec": "numbagraph.library.scipy.solvers.integrals.quad_vec:quad_vec",
         "fixed_quad": "numbagraph.library.scipy.solvers.integrals.gauss:fixed_quad",
