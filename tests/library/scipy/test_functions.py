@@ -64,7 +64,9 @@ def test_derivatives(page):
 def test_calls_on_jax(page):
     """JAX's arrays have lengths that do not depend on elements."""
     pytest.importorskip("jax")
-    calls = {name: call for name, call in PAGES[page].items() if name not in ("null_space", "orth", "median", "solve_bvp")}
+    calls = {
+        name: call for name, call in PAGES[page].items() if name not in ("null_space", "orth", "median", "solve_bvp")
+    }
     failures = {name: failure(call, "jax") for name, call in calls.items()}
     assert not {name: reason for name, reason in failures.items() if reason}
 

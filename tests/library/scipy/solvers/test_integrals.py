@@ -169,6 +169,18 @@ def test_integrals_over_several_variables():
     np.testing.assert_allclose(ng.graph_jit(several)(2.0), several(2.0), rtol=1e-9)
 
 
+def test_warnings_of_inner_integrals_are_given():
+    def divergent(c) -> Any:
+        return dblquad(lambda y, x: c / (y * y + 1e-300), 0.0, 1.0, 0.0, 1.0)
+
+    with pytest.warns(IntegrationWarning, match="probably divergent") as plain:
+        expected = divergent(2.0)
+    with pytest.warns(IntegrationWarning, match="probably divergent") as compiled:
+        found = ng.graph_jit(divergent)(2.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert {str(each.message) for each in compiled} == {str(each.message) for each in plain}
+
+
 def test_integrals_over_three_variables():
     def triple(c) -> Any:
         return tplquad(lambda z, y, x: c * x * y * z, 0.0, 1.0, 0.0, lambda x: x, 0.0, lambda x, y: x + y)

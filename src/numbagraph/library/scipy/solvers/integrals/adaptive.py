@@ -27,10 +27,15 @@ class Inner(NamedTuple):
     """The largest error."""
     calls: Any
     """The number of evaluations."""
+    statuses: Any
+    """A bit for each status, by its number."""
 
-    def with_points(self, errors: Any, calls: Any) -> Inner:
+    def with_points(self, errors: Any, calls: Any, statuses: Any) -> Inner:
         """Return this with what integrals at further points were found to be."""
-        return Inner(np.fmax(self.error, np.max(errors)), self.calls + np.sum(calls))
+        return Inner(
+            np.fmax(self.error, np.max(errors)), self.calls + np.sum(calls),
+            self.statuses | np.bitwise_or.reduce(statuses),
+        )  # fmt: skip
 
 
 NOTHING = Estimate(*[np.float64(0.0)] * 4)
@@ -50,7 +55,7 @@ class Settings(NamedTuple):
     """Whether the integrand gives an integral, with its error and number of evaluations."""
 
     def no_integrals(self) -> Inner | tuple[()]:
-        return Inner(np.float64(0.0), np.int64(0)) if self.is_nested else ()
+        return Inner(np.float64(0.0), np.int64(0), np.int64(0)) if self.is_nested else ()
 
     def tolerance(self, value: Any) -> Any:
         return np.fmax(self.epsabs, self.epsrel * np.abs(value))

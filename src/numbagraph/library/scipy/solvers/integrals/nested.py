@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.integrate import IntegrationWarning
 
 from numbagraph.library.scipy.arguments import known_number, refuse
+from numbagraph.library.scipy.solvers.integrals.messages import messages
 from numbagraph.library.scipy.solvers.integrals.quadpack import Found, Options, integral_of
 
 Function = Callable[..., Any]
@@ -56,6 +59,9 @@ def nquad(func: Function, ranges: Any, args: Any = None, opts: Any = None, full_
     found = level(whole, depth - 1, args)
     if full_output:
         return found.value, found.error, {"neval": found.calls}
+    for number, message in enumerate(messages(options_of(opts[-1], args).limit), start=1):
+        if (found.statuses >> number) & 1:
+            warnings.warn(message, IntegrationWarning, stacklevel=2)
     return found.value, found.error
 
 

@@ -33,6 +33,8 @@ class Found(NamedTuple):
     """The largest estimate of the errors of this one and those inside of it."""
     calls: Any
     """The number of evaluations of the innermost function."""
+    statuses: Any
+    """A bit for each status of this one and those inside of it, by its number."""
 
 
 def check(options: Options) -> None:
@@ -49,7 +51,9 @@ def integral_of(integrand: Function, a: Any, b: Any, options: Options, is_nested
     is_empty = np.equal(a, b)
     error = np.fmax(found.error, found.inner.error) if found.inner else found.error
     calls = found.inner.calls if found.inner else calls_of(lower, upper, options.points, found.last)
-    return Found(value, np.where(is_empty, 0.0, error)[()], np.where(is_empty, 0, calls)[()])
+    statuses = np.int64(1) << found.status
+    statuses = statuses | found.inner.statuses if found.inner else statuses
+    return Found(value, *(np.where(is_empty, 0, each)[()] for each in (error, calls, statuses)))
 
 
 def with_derivatives(
@@ -144,7 +148,7 @@ def adaptive(
 
 def both(one: Any, other: Any) -> Any:
     """Return the sum of two integrals."""
-    return one[0] + other[0], np.fmax(one[1], other[1]), one[2] + other[2]
+    return one[0] + other[0], np.fmax(one[1], other[1]), one[2] + other[2], one[3] | other[3]
 
 
 def edges_of(points: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
