@@ -1,6 +1,7 @@
 """`scipy.integrate.solve_bvp` in compiled functions, beside SciPy's, on its own test problems: meshes, solutions,
 statuses; derivatives against closed forms and differences."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -199,3 +200,60 @@ def test_derivatives_are_those_of_the_solution():
         change = step * (np.arange(3) == number)
         expected = (exact(*(given + change)) - exact(*(given - change))) / (2 * step)
         np.testing.assert_allclose(slope, expected, rtol=2e-5)
+
+
+def height(c, max_nodes=1000):
+    """The largest height of Bratu's problem, which has no solution from 3.51 on."""
+    found = solve_bvp(
+        lambda x, y: np.vstack((y[1], -c * np.exp(y[0]))), lambda ya, yb: np.hstack((ya[0], yb[0])), X,
+        np.zeros((2, 5)), max_nodes=max_nodes,
+    )  # fmt: skip
+    return found.sol(0.5)[0]
+
+
+def test_derivatives_of_what_was_not_found_are_nan():
+    value, slope = ng.graph_jit(ng.value_and_grad(lambda c: height(c, 30)))(5.0)
+    assert np.isfinite(value)
+    assert np.isnan(slope)
+
+
+@pytest.mark.repeats
+def test_a_solution_is_the_start_of_the_next_one():
+    def continued(c):
+        x, y = X, np.zeros((2, 5))
+        for factor in (1.0, 2.0):
+            found = solve_bvp(
+                lambda x, y, c=c * factor: np.vstack((y[1], -c * np.exp(y[0]))),
+                lambda ya, yb: np.hstack((ya[0], yb[0])), x, y, tol=1e-5,
+            )  # fmt: skip
+            x, y = found.x, found.y
+        return found
+
+    found, expected = ng.graph_jit(continued)(1.0), continued(1.0)
+    assert type(found) is type(expected)
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-12)
+    np.testing.assert_allclose(found.y, expected.y, atol=1e-8)
+    np.testing.assert_allclose(found.sol(AT), expected.sol(AT), atol=1e-8)
+
+
+def given(**changes):
+    options = {"fun": exp_fun, "bc": exp_bc, "x": X, "y": np.zeros((2, 5))} | changes
+    return lambda one: solve_bvp(scaled(options.pop("fun"), one), **options).y
+
+
+WRONG = {
+    "points": {"x": [0.0, 1.0, 0.5], "y": np.zeros((2, 3))},
+    "columns": {"y": np.zeros((2, 4))},
+    "slopes": {"fun": lambda x, y: y[0]},
+    "conditions": {"bc": lambda ya, yb: ya[:1]},
+    "S": {"S": [[0.0, 0.0]]},
+    "verbose": {"verbose": 3},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors(name):
+    with pytest.raises(ValueError, match="`") as plain:
+        given(**WRONG[name])(1.0)
+    with pytest.raises(ValueError, match=re.escape(str(plain.value))):
+        ng.graph_jit(given(**WRONG[name]))(1.0)
