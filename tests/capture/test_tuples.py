@@ -36,7 +36,7 @@ def chosen(p):
 
 
 def selected(p):
-    return tuple(each for each in p if each > 1), list(tuple(p)), np.array(tuple(p)), tuple(p.tolist())
+    return tuple(each for each in p if each > 1), [*tuple(p)], np.array(tuple(p)), tuple(p.tolist())
 
 
 def rows(p):
@@ -67,8 +67,12 @@ def test_no_element_of_a_tuple_is_replaced():
         graph_jit(appended)(AT)
 
 
+def pairs(p):
+    return list((each - 1, each + 1) for each in p)  # noqa: C400  a generator
+
+
 def test_lists_of_tuples_of_generators():
-    f = graph_jit(lambda p: [low * high for low, high in list((each - 1, each + 1) for each in p)])
+    f = graph_jit(lambda p: [low * high for low, high in pairs(p)])
     np.testing.assert_allclose(f(AT), (AT - 1) * (AT + 1))
 
 

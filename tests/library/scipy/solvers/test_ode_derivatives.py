@@ -158,7 +158,7 @@ def van_der_pol(t, y, mu):
 
 @pytest.mark.parametrize("method", ["RK45", "BDF", "DOP853", "Radau", "LSODA"])
 def test_steps_that_are_computed_again(method):
-    """The steps of a repeated pass are those of the first, also after thousands of trials, where another rounding of one
+    """The steps of a repeated pass are those of the first, also after thousands of trials, where another rounding
     would have led to other lengths of steps."""
 
     def end(mu, last):
