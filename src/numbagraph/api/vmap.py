@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 import optree
 
+from numbagraph.api.requirements import Requirements
 from numbagraph.api.transformed import Function, Transformed, plain
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
 from numbagraph.capture.values.strings import ChosenText
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Guard, guard_values, with_guard_values
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.jit.shared_variables import unassigned
 from numbagraph.ops.control.operands import strong
-from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.joined_arrays import parts_alone
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.tracing.effect_tokens import left_out
-from numbagraph.tracing.trace import as_traced, current_trace
+from numbagraph.tracing.trace import as_traced
 from numbagraph.tracing.tracebacks import for_users
 from numbagraph.tracing.tracer import Tracer, to_value, user_source
-from numbagraph.transforms.batching import Batched, batch_with_guards, spread
+from numbagraph.transforms.batching import spread
 
 if TYPE_CHECKING:
     from numbagraph.loops import versions
@@ -41,56 +39,6 @@ else:
 Axis = int | None
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class Requirements:
-    """The guards of a function of one element, which must hold for all elements of a batch, and the order of its
-    effects."""
-
-    def __init__(self) -> None:
-        self.guards = shapes.current_collector()
-        self.mark = len(self.guards.guards)
-        self.found: list[Guard] = []
-        self.trace = current_trace()
-        self.before = self.trace.order if self.trace is not None else None
-        self.order: Value | None = None
-        """The order of effects, if there are any."""
-
-    def take(self) -> None:
-        """Take the guards that have arisen so far out of the trace."""
-        self.found = self.taken()
-        conditions = [each.condition for each in self.found]
-        if self.trace is not None and self.trace.order is not None and self.trace.order is not self.before:
-            *conditions, self.order = under_masks([*conditions, self.trace.order])
-        else:
-            conditions = under_masks(conditions)
-        self.found = [replace(guard, condition=each) for guard, each in zip(self.found, conditions, strict=True)]
-
-    def taken(self) -> list[Guard]:
-        """The guards that have arisen, which are left out of the trace."""
-        found = self.guards.guards[self.mark :]
-        del self.guards.guards[self.mark :]
-        return found
-
-    def along(self, values: Sequence[Value], arrays: Mapping[Value, Value], size: Extent) -> list[Batched]:
-        """Extend the guards to a batch with one more dimension, and return ``values`` as those of the batch: both may
-        follow from the same loops."""
-        order = [] if self.order is None else [self.order]
-        count = len(order) + len(values)
-        of_one = versions.with_checks_that_may_fail([*order, *values, *guard_values(self.found)])
-        self.found = list(with_guard_values(self.found, of_one[count:]))
-        found, required = batch_with_guards(of_one[:count], self.found, dict(arrays), size)
-        self.found = [*self.taken(), *required]
-        if self.order is not None:
-            self.order = found[0][0]
-        return found[len(order) :]
-
-    def give(self) -> None:
-        """Add the guards to the trace."""
-        for guard in self.found:
-            self.guards.add(guard)
-        if self.trace is not None and self.order is not None:
-            self.trace.order = after_all(self.order)
 
 
 class Unmapped:

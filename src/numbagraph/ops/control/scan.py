@@ -297,13 +297,17 @@ def output_rank(loop: Loop, carry: int) -> int:
 
 
 def over_elements(
-    inputs: Sequence[Value], batched: Sequence[bool], points: Sequence[Input], results: Sequence[Value]
+    inputs: Sequence[Value],
+    batched: Sequence[bool],
+    points: Sequence[Input],
+    results: Sequence[Value],
+    guards: Sequence[Guard] = (),
 ) -> list[Value]:
     """Return ``results`` for each element of a batch, computed one after the other; ``points`` stand for the operands
-    in ``results``."""
+    in ``results`` and in ``guards``, what these require."""
     pairs = list(zip(points, inputs, batched, strict=True))
     xs, shared = ([pair[:2] for pair in pairs if pair[2] is flag] for flag in (True, False))
-    closed = close([point for point, _ in (*xs, *shared)], results, name="element")
+    closed = close([point for point, _ in (*xs, *shared)], results, name="element", guards=guards)
     operands = (*(value for _, value in (*xs, *shared)), *closed.captures)
     length = shapes.as_value(batch_size(inputs, batched))
     loop = Loop(length, operands, closed.region, 0, len(xs), reverse=False)
