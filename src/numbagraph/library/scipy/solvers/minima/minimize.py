@@ -11,12 +11,14 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeWarning
 
 from numbagraph.api.jacobians import jacfwd
-from numbagraph.library.scipy.arguments import refuse
+from numbagraph.library.scipy.arguments import known_number, refuse
 from numbagraph.library.scipy.solvers.minima.bounded_quasi_newton import lbfgsb
 from numbagraph.library.scipy.solvers.minima.cauchy_point import Box
 from numbagraph.library.scipy.solvers.minima.conjugate_gradients import conjugate_gradients
 from numbagraph.library.scipy.solvers.minima.constraints import constraints_of
 from numbagraph.library.scipy.solvers.minima.damped_newton import damped
+from numbagraph.library.scipy.solvers.minima.interior.canonical_constraints import of_bounds, strict_bounds
+from numbagraph.library.scipy.solvers.minima.interior.trust_constr import trust_constr
 from numbagraph.library.scipy.solvers.minima.newton import newton_cg
 from numbagraph.library.scipy.solvers.minima.objective import SCHEMES, Objective, objective_of, product_of
 from numbagraph.library.scipy.solvers.minima.powell import powell
@@ -39,11 +41,15 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "trust-ncg": RADII,
     "l-bfgs-b": ("maxcor", "ftol", "gtol", "maxfun", "maxiter", "maxls", "disp", "iprint"),
     "slsqp": ("ftol", "maxiter", "disp", "iprint"),
-}
+    "trust-constr": (
+        "xtol", "gtol", "barrier_tol", "maxiter", "verbose", "initial_constr_penalty", "initial_tr_radius",
+        "initial_barrier_parameter", "initial_barrier_tolerance", "factorization_method", "disp",
+    ),
+}  # fmt: skip
 """The options of each method that reach it."""
-BOUNDED = ("nelder-mead", "powell", "l-bfgs-b", "slsqp")
+BOUNDED = ("nelder-mead", "powell", "l-bfgs-b", "slsqp", "trust-constr")
 """The methods that take bounds."""
-WITHOUT_EFFECT = ("eps", "workers", "finite_diff_rel_step")
+WITHOUT_EFFECT = ("eps", "workers", "finite_diff_rel_step", "sparse_jacobian")
 TOLERANCES: dict[str, tuple[str, ...]] = {
     "bfgs": ("gtol",),
     "cg": ("gtol",),
@@ -55,12 +61,17 @@ TOLERANCES: dict[str, tuple[str, ...]] = {
     "trust-ncg": ("gtol",),
     "l-bfgs-b": ("ftol", "gtol"),
     "slsqp": ("ftol",),
+    "trust-constr": ("xtol", "gtol", "barrier_tol"),
 }
 """The options of each method that ``tol`` sets."""
-WITHOUT_SLOPES = "take 'Nelder-Mead' or 'Powell', which need no derivatives and take bounds"
+CONSTRAINED = (
+    "take 'SLSQP' or 'trust-constr', which take the same bounds and constraints, and exact derivatives; 'Powell' or "
+    "'Nelder-Mead' for functions that are not smooth"
+)
 ADVICE = {
-    "cobyla": WITHOUT_SLOPES,
-    "cobyqa": WITHOUT_SLOPES,
+    "cobyla": CONSTRAINED,
+    "cobyqa": CONSTRAINED,
+    "tnc": "take 'L-BFGS-B', which takes the same bounds",
     "trust-krylov": "take 'trust-exact' or 'trust-ncg', which minimise the same model within the same radius",
 }
 """What to take instead of a method that is not written here."""
@@ -84,6 +95,12 @@ def minimize(
     if not (callable(jac) or jac is True or (isinstance(jac, str) and jac in (*SCHEMES, "cs"))):
         jac = None
     lower, upper = bounds_of(bounds, x) if name in BOUNDED else (None, None)
+    if name == "trust-constr":
+        limits = (
+            None if bounds is None else of_bounds(bounds, lower, upper, known_number(len(x), "minimize with bounds"))
+        )
+        objective = objective_of(fun, args, jac, step, *(strict_bounds(limits) or (None, None)))
+        return trust_constr(objective, x, hess, hessp, args, limits, constraints, **known)
     objective = objective_of(fun, args, jac, step, lower, upper)
     if name in ("nelder-mead", "powell"):
         return (nelder_mead if name == "nelder-mead" else powell)(objective, x, lower=lower, upper=upper, **known)
@@ -138,13 +155,13 @@ def warn_of_unused(method: str, name: str, jac: Any, hess: Any, hessp: Any, boun
     """Warn, as SciPy does, of arguments that the method does not take."""
     if name in ("nelder-mead", "powell") and jac is not None and jac is not False:
         warnings.warn(f"Method {method} does not use gradient information (jac).", RuntimeWarning, stacklevel=3)
-    takes_products = name in ("newton-cg", "trust-ncg", "trust-krylov")
+    takes_products = name in ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
     if not takes_products and name not in ("dogleg", "trust-exact") and hess is not None:
         warnings.warn(f"Method {method} does not use Hessian information (hess).", RuntimeWarning, stacklevel=3)
     if not takes_products and hessp is not None:
         message = f"Method {method} does not use Hessian-vector product information (hessp)."
         warnings.warn(message, RuntimeWarning, stacklevel=3)
-    if name != "slsqp" and constraints:
+    if name not in ("slsqp", "trust-constr") and constraints:
         warnings.warn(f"Method {method} cannot handle constraints.", RuntimeWarning, stacklevel=3)
     if name not in BOUNDED and bounds is not None:
         warnings.warn(f"Method {method} cannot handle bounds.", RuntimeWarning, stacklevel=3)
