@@ -11,10 +11,10 @@ from scipy.optimize import OptimizeResult
 from numbagraph.api.loops import while_loop
 from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.results import result_of
+from numbagraph.library.scipy.solvers.global_minima.random_states import from_state, generator_of, left_in
 from numbagraph.library.scipy.solvers.minima.minimize import minimize
 from numbagraph.library.scipy.solvers.minima.minpack_step import chosen
 from numbagraph.library.scipy.solvers.minima.objective import scalar
-from numbagraph.library.scipy.solvers.minima.random_states import from_state, generator_of, left_in
 
 Function = Callable[..., Any]
 

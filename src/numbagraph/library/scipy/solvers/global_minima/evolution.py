@@ -16,10 +16,10 @@ from numbagraph.api.loops import map as for_each
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.library.scipy.arguments import differentiated, refuse
 from numbagraph.library.scipy.results import result_of
+from numbagraph.library.scipy.solvers.global_minima.random_states import drawn_where, from_state, generator_of, left_in
 from numbagraph.library.scipy.solvers.minima.minimize import minimize
 from numbagraph.library.scipy.solvers.minima.objective import Objective, objective_of
 from numbagraph.library.scipy.solvers.minima.outcome import ITERATIONS, SUCCESS, minimum
-from numbagraph.library.scipy.solvers.minima.random_states import drawn_where, from_state, generator_of, left_in
 
 Function = Callable[..., Any]
 

@@ -1,0 +1,1 @@
+"""Lowest minima of functions that have many."""
