@@ -63,7 +63,7 @@ class ImplicitRule(Struct):
             by_x, *rest = cotangents(self.region.outputs, [seed], self.region.inputs)
             if by_x is None:
                 by_x = registry["zeros_like"](self.region.inputs[0])
-            adjoint = transposed_solution(by_x, seed, given[0], mapped, self.elementwise)
+            adjoint = transposed_solution(by_x, seed, given[0], mapped, self.elementwise, is_solved)
             sign = registry["where"](is_solved, -1.0, float("nan"))  # a factor: forward mode transposes the rule
             mapped[seed] = registry["multiply"](adjoint, registry["cast"].bind(sign, dtype=adjoint.dtype))
             found = iter(substitute([each for each in rest if each is not None], mapped))
@@ -73,15 +73,23 @@ class ImplicitRule(Struct):
         return BatchedRule(self, tuple(batched))
 
 
-def transposed_solution(by_x: Value, seed: Input, given: Value, mapped: dict[Value, Value], elementwise: bool) -> Value:
-    """Return the vector ``v`` of ``J^T v = given``, where ``by_x`` is ``J^T seed``."""
+def transposed_solution(
+    by_x: Value, seed: Input, given: Value, mapped: dict[Value, Value], elementwise: bool, is_solved: Value
+) -> Value:
+    """Return the vector ``v`` of ``J^T v = given``, where ``by_x`` is ``J^T seed``.
+
+    Where the equation is not solved, its Jacobian may be singular: any other matrix keeps the solution from an error.
+    """
     if elementwise or not seed.ndim:
         ones = registry["ones_like"](given) if seed.ndim else constant(1.0, dtype=seed.dtype)
         (slope,) = substitute([by_x], {**mapped, seed: ones})
         return registry["divide"](given, slope)
     (row,) = substitute([by_x], mapped)
     count = given.shape[0]
-    ((matrix, is_batched),) = batch([row], {seed: registry["eye"](count, dtype=seed.dtype)}, count)
+    identity = registry["eye"](count, dtype=seed.dtype)
+    ((matrix, is_batched),) = batch([row], {seed: identity}, count)
     if not is_batched:  # the equation does not depend on the solution
         matrix = registry["broadcast_to"](matrix, (count, count))
+    if not is_solved.ndim:
+        matrix = registry["where"](is_solved, matrix, identity)
     return registry["solve"](registry["transpose"](matrix), given)

@@ -79,6 +79,38 @@ def test_where_iterations_end_derivatives_are_nan():
     assert np.all(np.isnan(slopes))
 
 
+FLAT = np.stack((A[:, 0], 2 * A[:, 0] + 1e-12 * A[:, 1], A[:, 1]), axis=1)
+"""Columns of which two are nearly multiples: the minimiser is one of many, but where a bound holds one of them."""
+
+
+def test_derivatives_are_nan_where_columns_depend_on_each_other():
+    def of(a, b, bounds):
+        return lsq_linear(a, b, bounds, tol=1e-14).x
+
+    for bounds in ((-np.inf, np.inf), (-9.0, 9.0)):
+        assert np.all(np.isnan(ng.jacrev(lambda b, bounds=bounds: of(FLAT, b, bounds))(B)))
+    assert np.all(np.isnan(ng.jacfwd(lambda b: nnls(np.ones((2, 3)), b + 1.0 - b)[0])(np.ones(2)))) == (
+        np.count_nonzero(nnls(np.ones((2, 3)), np.ones(2))[0]) > 1
+    )
+    assert np.all(np.isnan(ng.jacrev(lambda b: of(A[:2], b, (-np.inf, np.inf)))(B[:2])))  # fewer rows than columns
+
+
+def test_derivatives_where_a_bound_holds_a_dependent_column():
+    b = -FLAT[:, 0] + 0.3 * FLAT[:, 2]
+    bounds = ([-1.0, 0.0, -1.0], 1.0)
+    slopes = ng.jacfwd(lambda b: lsq_linear(FLAT, b, bounds, method="bvls").x)(0.5 * b)
+    free = np.linalg.pinv(FLAT[:, [0, 2]])
+    np.testing.assert_allclose(slopes, np.stack((free[0], 0 * b, free[1])), rtol=1e-8, atol=1e-10)
+
+
+def test_scales_of_columns_do_not_matter():
+    scales = np.array([1.0, 1e-5, 1e5, 1.0])
+    a = A * scales
+    np.testing.assert_allclose(
+        ng.jacfwd(lambda b: lsq_linear(a, b).x)(B), np.linalg.pinv(A) / scales[:, np.newaxis], rtol=1e-6
+    )
+
+
 @pytest.mark.parametrize("increasing", [True, False])
 def test_isotonic(increasing):
     compiled = ng.graph_jit(lambda y, w: isotonic_regression(y, weights=w, increasing=increasing))

@@ -13,7 +13,9 @@ from numbagraph.ir.op import load
 from numbagraph.library.scipy.arguments import called, differentiated, differentiated_number, double, refuse
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solution import solved
+from numbagraph.library.scipy.solvers.minima.objective import PRECISION
 from numbagraph.library.scipy.solvers.minima.outcome import message_of
+from numbagraph.ops.linalg.singular import on_linalg_error
 
 MESSAGES = (
     "The algorithm was not able to make progress on the last iteration.",
@@ -27,8 +29,22 @@ MESSAGES = (
 
 def least(A: Any, b: Any, x: Any, bound: Any, is_free: Any, success: Any) -> Any:
     """Return a minimiser with the derivatives that follow from the normal equations of free variables; the others move
-    with their bound."""
-    return solved(lambda z: np.where(is_free, np.dot(A.T, np.dot(A, z) - b), z - bound), x, success)
+    with their bound.
+
+    Derivatives are NaN where columns of free variables depend on each other: the minimiser is one of many there."""
+    is_one = success & are_independent(A, is_free)
+    return solved(lambda z: np.where(is_free, np.dot(A.T, np.dot(A, z) - b), z - bound), x, is_one)
+
+
+def are_independent(A: Any, is_free: Any) -> Any:
+    """Return whether the marked columns, made unit vectors, have no combination that is nearly zero.
+
+    "Nearly" is half of the digits: normal equations square what is left."""
+    sizes = np.sqrt(np.sum(A * A, axis=0))
+    units = np.where(is_free & (sizes > 0), A / np.where(sizes > 0, sizes, 1.0), 0.0)
+    with on_linalg_error("nan"):
+        rank = np.sum(np.linalg.svd(units, compute_uv=False) > PRECISION**0.5)
+    return rank == np.sum(is_free)
 
 
 @lru_cache(64)
