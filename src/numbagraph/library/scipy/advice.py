@@ -84,8 +84,6 @@ ADVICE: dict[str, dict[str, str]] = {
         "fmin_cobyla": "scipy.optimize.fmin_slsqp, or scipy.optimize.minimize with method='trust-constr', which take "
         "constraints and exact derivatives",
         "fmin_tnc": "scipy.optimize.fmin_l_bfgs_b, which takes the same bounds",
-        "approx_fprime": "numbagraph.grad gives the derivative itself",
-        "check_grad": "numbagraph.grad gives the derivative itself",
         "quadratic_assignment": "call it outside; numbagraph.pure_callback calls it from compiled code",
         "newton_krylov": "scipy.optimize.root, or scipy.optimize.anderson",
     },

@@ -18,6 +18,8 @@ SOLVERS: dict[str, dict[str, str]] = {
         "tplquad": "numbagraph.library.scipy.solvers.integrals.nested:tplquad",
     },
     "scipy.optimize": {
+        "approx_fprime": "numbagraph.library.scipy.solvers.minima.forward_differences:approx_fprime",
+        "check_grad": "numbagraph.library.scipy.solvers.minima.forward_differences:check_grad",
         "bisect": "numbagraph.library.scipy.solvers.roots.bracketing:bisect",
         "curve_fit": "numbagraph.library.scipy.solvers.least_squares.curves:curve_fit",
         "fsolve": "numbagraph.library.scipy.solvers.systems.roots:fsolve",
