@@ -133,6 +133,7 @@ linear_sum_assignment: optimize.linear_sum_assignment(S)
 minimize: optimize.minimize(optimize.rosen, v, jac=optimize.rosen_der).x
 minimize_scalar: optimize.minimize_scalar(lambda a: (a - s) ** 2).x
 newton: optimize.newton(lambda a: a**3 - s, 1.0, lambda a: 3 * a**2)
+newton_krylov: optimize.newton_krylov(lambda a: a + a**3 / 9 - v, w, f_tol=1e-12)
 nnls: optimize.nnls(S, v)
 ridder: optimize.ridder(lambda a: a**3 - s, 0.0, 5.0)
 root: optimize.root(lambda a: a**3 - v, w).x

@@ -85,7 +85,6 @@ ADVICE: dict[str, dict[str, str]] = {
         "constraints and exact derivatives",
         "fmin_tnc": "scipy.optimize.fmin_l_bfgs_b, which takes the same bounds",
         "quadratic_assignment": "call it outside; numbagraph.pure_callback calls it from compiled code",
-        "newton_krylov": "scipy.optimize.root, or scipy.optimize.anderson",
     },
     "scipy.signal": {
         "decimate": "scipy.signal.filtfilt, and x[::q]",

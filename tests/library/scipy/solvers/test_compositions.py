@@ -51,6 +51,9 @@ SOLVERS = {
     "broyden1": by_root("broyden1"),
     "anderson": by_root("anderson"),
     "df-sane": by_root("df-sane"),
+    "newton_krylov": lambda a: optimize.newton_krylov(
+        lambda x: x + 0.2 * (x - x[::-1]) ** 3 - a * np.array([1.0, 0.3]), np.zeros(2), method="gmres", f_tol=1e-9
+    )[0],
     "fsolve": lambda a: optimize.fsolve(lambda x: x**3 + x - a, np.ones(1))[0],
     "least_squares": lambda a: optimize.least_squares(lambda x: np.stack([x[0] - a, 0.3 * x[0] ** 2]), np.ones(1)).x[0],
     "leastsq": lambda a: optimize.leastsq(lambda x: np.stack([x[0] - a, 0.3 * x[0] ** 2]), np.ones(1))[0][0],

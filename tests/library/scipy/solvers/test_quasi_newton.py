@@ -116,7 +116,6 @@ def test_errors_warnings_and_what_is_refused():
     with pytest.warns(OptimizeWarning, match="Unknown solver options: foo"):
         ng.graph_jit(lambda x: root(wide, x, method="anderson", options={"foo": 1}).x)(start)
     for function, instead in (
-        (lambda x: root(wide, x, method="krylov").x, "broyden1"),
         (lambda x: optimize.broyden1(wide, x, line_search="wolfe"), "armijo"),
         (lambda x: optimize.broyden1(wide, x, verbose=True), "debug_print"),
     ):

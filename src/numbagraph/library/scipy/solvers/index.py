@@ -61,6 +61,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "diagbroyden": "numbagraph.library.scipy.solvers.systems.quasi_newton:diagbroyden",
         "excitingmixing": "numbagraph.library.scipy.solvers.systems.quasi_newton:excitingmixing",
         "linearmixing": "numbagraph.library.scipy.solvers.systems.quasi_newton:linearmixing",
+        "newton_krylov": "numbagraph.library.scipy.solvers.systems.quasi_newton:newton_krylov",
         "rosen": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen",
         "rosen_der": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen_der",
         "rosen_hess": "numbagraph.library.scipy.solvers.minima.rosenbrock:rosen_hess",

@@ -13,43 +13,35 @@ from numbagraph.api.loops import while_loop
 from numbagraph.library.scipy.arguments import differentiated, double, refuse
 from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solution import solved
+from numbagraph.library.scipy.solvers.systems import newton_krylov as krylov_steps
+from numbagraph.library.scipy.solvers.systems.backtracking import (
+    FIRST,
+    FULL,
+    Search,
+    backtracked,
+    first_search,
+    safe_square,
+)
 from numbagraph.library.scipy.solvers.systems.inverse_jacobians import APPROXIMATIONS, Approximation, Step
+from numbagraph.library.scipy.solvers.systems.stopping import (
+    EXHAUSTED,
+    FOUND,
+    NOT_FINITE,
+    NOT_FINITE_PRODUCT,
+    RUNNING,
+    ZERO,
+    Tolerances,
+    checked,
+)
 
 Function = Callable[..., Any]
 
-FULL, FIRST, SECOND, CUBIC = (np.int64(stage) for stage in range(4))
-"""The kinds of a trial: a step that is taken anyway, Newton's step, one by a parabola, one by a cubic."""
-SHORTEST, DECREASE = 1e-2, 1e-4
-RUNNING, FOUND, STOPPED, ZERO, NOT_FINITE, EXHAUSTED = (np.int64(end) for end in range(6))
 TOLERANCE = float(np.finfo(np.float64).eps) ** (1.0 / 3)
 MESSAGES = (
     "A solution was found at the specified tolerance.",
     "The maximum number of iterations allowed has been reached.",
 )
 ZERO_STEP = "Jacobian inversion yielded zero vector. This indicates a bug in the Jacobian approximation."
-
-
-class Tolerances(NamedTuple):
-    """Absolute and relative tolerances of the function and of the step, the norm, and limits."""
-
-    f_tol: Any
-    f_rtol: Any
-    x_tol: Any
-    x_rtol: Any
-    norm: Function
-    iterations: Any
-    maxiter: Any
-
-
-class Search(NamedTuple):
-    """A trial of the line search, and the two lengths with their squared norms before."""
-
-    stage: Any
-    s: Any
-    s0: Any
-    s1: Any
-    square0: Any
-    square1: Any
 
 
 class State(NamedTuple):
@@ -63,11 +55,6 @@ class State(NamedTuple):
     checks: Any
     calls: Any
     end: Any
-
-
-def first_search(stage: Any) -> Search:
-    one, zero = np.float64(1.0), np.float64(0.0)
-    return Search(stage, one, one, one, zero, zero)
 
 
 def iterate(
@@ -107,44 +94,6 @@ def iterate(
     return while_loop(lambda state: state.end == RUNNING, trial, started(start))
 
 
-def safe_square(f: Any) -> Any:
-    return np.where(np.all(np.isfinite(f)), np.sum(f * f), np.inf)
-
-
-def checked(tolerances: Tolerances, first: Any, x: Any, f: Any, dx: Any, checks: Any) -> Any:
-    """Return whether a point is a root, or was reached by as many iterations as were asked for."""
-    size = tolerances.norm(f)
-    if tolerances.iterations is not None:
-        return np.where(size == 0, FOUND, np.where(checks > tolerances.iterations, STOPPED, RUNNING))
-    is_small = (size <= tolerances.f_tol) & (size / np.float64(tolerances.f_rtol) <= first)
-    length = tolerances.norm(dx)
-    is_short = (length <= tolerances.x_tol) & (length / np.float64(tolerances.x_rtol) <= tolerances.norm(x))
-    return np.where((size == 0) | (is_small & is_short), FOUND, RUNNING)
-
-
-def backtracked(old: Search, start: Any, square: Any) -> tuple[Any, Search]:
-    """Return whether a trial is taken, and the next one by Armijo's backtracking."""
-    stage, s, s0, s1, square0, square1 = old
-    is_taken = (stage == FULL) | (square <= start - DECREASE * s * start)
-    by_parabola = s**2 * start / 2.0 / (square - start + start * s)
-    is_cubic = stage == CUBIC
-    shorter = np.where(is_cubic & (((s1 - s) > s1 / 2.0) | ((1 - s / s1) < 0.96)), s1 / 2.0, s)
-    s0, square0 = (
-        np.where(stage == FIRST, s, np.where(is_cubic, s1, s0)),
-        np.where(stage == FIRST, square, np.where(is_cubic, square1, square0)),
-    )
-    s1, square1 = shorter, square
-    rest0, rest1 = square0 - start + start * s0, square1 - start + start * s1
-    factor = s0**2 * s1**2 * (s1 - s0)
-    a = (s0**2 * rest1 - s1**2 * rest0) / factor
-    b = (-(s0**3) * rest1 + s1**3 * rest0) / factor
-    by_cubic = (-b + np.sqrt(np.abs(b**2 + 3 * a * start))) / (3.0 * a)
-    is_first, goes_on = stage == FIRST, s1 > SHORTEST
-    after = np.where(is_first, by_parabola, np.where(goes_on, by_cubic, 1.0))
-    next_stage = np.where(is_first, SECOND, np.where(goes_on, CUBIC, FULL))
-    return is_taken, Search(next_stage, after, s0, s1, square0, square1)
-
-
 def largest(x: Any) -> Any:
     return np.max(np.abs(x))
 
@@ -172,12 +121,12 @@ def quasi_newton(
     f_rtol, x_tol, x_rtol = (np.inf if each is None else each for each in (f_rtol, x_tol, x_rtol))
     norm = largest if tol_norm is None else tol_norm
     tolerances = Tolerances(TOLERANCE if f_tol is None else f_tol, f_rtol, x_tol, x_rtol, norm, nit, maxiter)
-    approximation = APPROXIMATIONS[name](x, f, **(options or {}))
-    state = iterate(flat, x, approximation, f, tolerances, line_search in (True, "armijo"))
-    if state.end == ZERO:
-        raise ValueError(ZERO_STEP)
-    if state.end == NOT_FINITE:
-        raise ValueError("array must not contain infs or NaNs")
+    searches = line_search in (True, "armijo")
+    if name == "krylov":
+        state: Any = krylov_steps.iterate(flat, x, f, tolerances, searches, **(options or {}))
+    else:
+        state = iterate(flat, x, APPROXIMATIONS[name](x, f, **(options or {})), f, tolerances, searches)
+    raise_where_stuck(state.end)
     success = state.end == FOUND
     root = solved(flat, state.x, success)
     message = MESSAGES[1]
@@ -189,6 +138,15 @@ def quasi_newton(
         nfev=state.calls,
     )  # fmt: skip
     return result, state.end == EXHAUSTED
+
+
+def raise_where_stuck(end: Any) -> None:
+    if end == ZERO:
+        raise ValueError(ZERO_STEP)
+    if end == NOT_FINITE:
+        raise ValueError("array must not contain infs or NaNs")
+    if end == NOT_FINITE_PRODUCT:
+        raise ValueError("Function returned non-finite results")
 
 
 def root_by(
@@ -261,3 +219,19 @@ def excitingmixing(
     """`scipy.optimize.excitingmixing`."""
     options = {"alpha": alpha, "alphamax": alphamax}
     return root_by("excitingmixing", F, xin, iter, options, verbose, callback, maxiter=maxiter, **settings)
+
+
+def newton_krylov(
+    F: Function, xin: Any, iter: Any = None, rdiff: Any = None, method: Any = "lgmres", inner_maxiter: int = 20,
+    inner_M: Any = None, outer_k: int = 10, verbose: Any = False, maxiter: Any = None, f_tol: Any = None,
+    f_rtol: Any = None, x_tol: Any = None, x_rtol: Any = None, tol_norm: Any = None, line_search: Any = "armijo",
+    callback: Any = None, **kw: Any,
+) -> Any:  # fmt: skip
+    """`scipy.optimize.newton_krylov`."""
+    options = {
+        "rdiff": rdiff, "method": method, "inner_maxiter": inner_maxiter, "inner_M": inner_M, "outer_k": outer_k, **kw,
+    }  # fmt: skip
+    return root_by(
+        "krylov", F, xin, iter, options, verbose, callback, maxiter=maxiter, f_tol=f_tol, f_rtol=f_rtol, x_tol=x_tol,
+        x_rtol=x_rtol, tol_norm=tol_norm, line_search=line_search,
+    )  # fmt: skip

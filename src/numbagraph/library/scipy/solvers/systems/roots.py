@@ -62,16 +62,14 @@ def root(
     callback: Any = None,
     options: dict[str, Any] | None = None,
 ) -> OptimizeResult:
-    """`scipy.optimize.root`, by all methods but krylov.
+    """`scipy.optimize.root`.
 
     Of hybr and lm, if ``jac`` is not given, derivatives are exact ones, which are no calls of ``fun`` in ``nfev``; with
     the option ``eps``, they are MINPACK's differences, which are.
     """
     args = args if isinstance(args, tuple) else (args,)
     name = method.lower()
-    if name == "krylov":
-        refuse("root with method='krylov'", "take the method 'broyden1' or 'anderson', or 'hybr' of a small system")
-    if name in APPROXIMATIONS or name == "df-sane":
+    if name in APPROXIMATIONS or name in ("krylov", "df-sane"):
         return without_derivatives(name, method, fun, x0, args, jac, tol, callback, dict(options or {}))
     if name not in ("hybr", "lm"):
         raise ValueError(f"Unknown solver {method}")
