@@ -102,6 +102,7 @@ excitingmixing: optimize.excitingmixing(lambda a: v / 2 - a, w, alpha=0.6)
 differential_evolution: optimize.differential_evolution(lambda a: np.sum((a - s) ** 2), [(0, 2)], rng=1, polish=False).x
 approx_fprime: optimize.approx_fprime(v, optimize.rosen, 1e-4)
 check_grad: optimize.check_grad(optimize.rosen, optimize.rosen_der, v, epsilon=1e-2)
+dual_annealing: optimize.dual_annealing(lambda a: a @ a - s * a[0], [(0, 2)], (), 4, rng=1, no_local_search=True).x
 basinhopping: optimize.basinhopping(lambda a: a @ a - s * a[0], w, 2, rng=1, minimizer_kwargs={'method': 'Powell'}).x
 bracket: optimize.bracket(lambda a: (a - s) ** 2, 0.0, 1.0)
 brent: optimize.brent(lambda a: (a - s) ** 2, brack=(0.0, 1.0))

@@ -78,7 +78,7 @@ ADVICE: dict[str, dict[str, str]] = {
         **{
             name: SOLVED.format(name)
             for name in (
-                "dual_annealing", "shgo", "direct",
+                "shgo", "direct",
             )
         },
         "fmin_cobyla": "scipy.optimize.fmin_slsqp, or scipy.optimize.minimize with method='trust-constr', which take "

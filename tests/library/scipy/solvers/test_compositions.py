@@ -41,6 +41,8 @@ def minimum(fun, x, args=()):
 T = np.linspace(0.1, 2.0, 12)
 M, V = np.array([[1.0, 0.5], [0.3, 2.0], [0.2, 0.1]]), np.array([0.3, 1.2, 0.4])
 
+NELDER_MEAD = {"method": "Nelder-Mead", "tol": 1e-10}
+
 SOLVERS = {
     "brentq": lambda a: optimize.brentq(lambda x: x**3 + x - a, -1.0, 5.0),
     "newton": lambda a: optimize.newton(lambda x: x**3 + x - a, 1.0),
@@ -91,6 +93,9 @@ SOLVERS = {
     "linprog": lambda a: optimize.linprog(np.array([-1.0, -2.0]), M[:2], np.array([1.0, 2.0]) * a).x[0] ** 2,
     "differential_evolution": lambda a: optimize.differential_evolution(
         lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, rng=1, polish=False, tol=1e-13, popsize=5
+    ).x[0],
+    "dual_annealing": lambda a: optimize.dual_annealing(
+        lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), ((-2, 2),) * 2, rng=1, maxiter=3, minimizer_kwargs=NELDER_MEAD
     ).x[0],
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],

@@ -42,6 +42,7 @@ SOLVERS: dict[str, dict[str, str]] = {
         "fmin_bfgs": "numbagraph.library.scipy.solvers.minima.legacy:fmin_bfgs",
         "fmin_cg": "numbagraph.library.scipy.solvers.minima.legacy:fmin_cg",
         "differential_evolution": "numbagraph.library.scipy.solvers.global_minima.evolution:differential_evolution",
+        "dual_annealing": "numbagraph.library.scipy.solvers.global_minima.annealing:dual_annealing",
         "basinhopping": "numbagraph.library.scipy.solvers.global_minima.hopping:basinhopping",
         "fmin_powell": "numbagraph.library.scipy.solvers.minima.legacy:fmin_powell",
         "brute": "numbagraph.library.scipy.solvers.global_minima.grid:brute",
