@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ from numbagraph.api.branches import cond
 from numbagraph.api.loops import fori_loop, while_loop
 from numbagraph.api.loops import map as for_each
 from numbagraph.capture.builtins.numbers import is_traced
-from numbagraph.library.scipy.arguments import differentiated, refuse
+from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.results import result_of
+from numbagraph.library.scipy.solvers.global_minima.feasibility import Standing, best_of, excesses, is_better, listed
+from numbagraph.library.scipy.solvers.global_minima.population_results import Ending, of_constraints, outcome
 from numbagraph.library.scipy.solvers.global_minima.random_states import drawn_where, from_state, generator_of, left_in
-from numbagraph.library.scipy.solvers.minima.minimize import minimize
-from numbagraph.library.scipy.solvers.minima.objective import Objective, objective_of
-from numbagraph.library.scipy.solvers.minima.outcome import ITERATIONS, SUCCESS, minimum
+from numbagraph.library.scipy.solvers.minima.minimize import OPTIONS
+from numbagraph.library.scipy.solvers.minima.objective import PRECISION
 
 Function = Callable[..., Any]
 
@@ -31,9 +32,10 @@ MUTATION = (
     "The mutation constant must be a float in U[0, 2), or specified as a tuple(min, max) where min < max and min, max "
     "are in U[0, 2)."
 )
+NO_INTEGER = (
+    "One of the integrality constraints does not have any possible integer values between the lower/upper bounds."
+)
 OVERRIDDEN = "differential_evolution: the '{}' keyword has overridden updating='immediate' to updating='deferred'"
-NEAR = 1e-6
-"""How near to a bound, as a part of the interval, a minimiser is taken for one at the bound."""
 
 Mutation = Callable[[Any, Any, Any, Any], Any]
 """A vector of a population, the place of the candidate, places of five others, and a scale."""
@@ -49,10 +51,10 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 class State(NamedTuple):
-    """A population in the unit cube, the lowest first, its values, the order that is shuffled, and what is counted."""
+    """A population in the unit cube, the best first, how it stands, the order that is shuffled, and what is counted."""
 
     population: Any
-    values: Any
+    standing: Standing
     order: Any
     scale: Any
     words: Any
@@ -60,13 +62,15 @@ class State(NamedTuple):
     generations: Any
     calls: Any
     is_done: Any
+    is_stopped: Any
 
 
 class Search(NamedTuple):
     """What stays the same: the function of a place in the unit cube, the generator, the strategy, and limits."""
 
-    value: Function
-    all_values: Function
+    standing: Function
+    all_standings: Function
+    callback: Function | None
     generator: Any
     mutation: Mutation
     is_binomial: bool
@@ -86,17 +90,22 @@ def differential_evolution(
     seed: Any = None,
 ) -> Any:  # fmt: skip
     """`scipy.optimize.differential_evolution`."""
-    refuse_others(strategy, callback, disp, constraints, integrality)
+    conditions = listed(constraints)
+    refuse_others(strategy, disp, vectorized, conditions, polish)
     generator = generator_of(rng, seed, "differential_evolution")
     updating = updating_of(updating, workers, vectorized)
     lower, upper = limits_of(bounds)
     low, high = np.asarray(lower), np.asarray(upper)
-    middle, width = 0.5 * (low + high), np.abs(low - high)
     n = len(lower)
+    middle, width = 0.5 * (low + high), np.abs(low - high)
+    whole = flags_of(integrality, n)
+    if any(whole):
+        low, high = whole_limits(low, high, np.array(whole))
     args = args if isinstance(args, tuple) else (args,)
 
     def scaled(unit: Any) -> Any:
-        return middle + (unit - 0.5) * width
+        found = middle + (unit - 0.5) * width
+        return np.where(np.array(whole), np.round(found), found) if any(whole) else found
 
     def unscaled(x: Any) -> Any:
         return np.where(width > 0, (x - middle) / np.where(width > 0, width, 1.0), 0.0) + 0.5
@@ -104,16 +113,26 @@ def differential_evolution(
     def value_at(x: Any) -> Any:
         return np.reshape(func(x, *args), ())
 
-    def all_values(population: Any) -> Any:
+    exceeded = excesses(conditions)
+
+    def standing_of(x: Any) -> Standing:
+        if not conditions:
+            return Standing(np.float64(value_at(x)), np.bool_(True), np.zeros(1))
+        excess = np.concatenate(exceeded(x))
+        is_allowed = ~(np.sum(excess) > 0)
+        value = cond(is_allowed, lambda: np.float64(value_at(x)), lambda: np.float64(np.inf))
+        return Standing(value, is_allowed, excess)
+
+    def all_standings(population: Any) -> Standing:
         points = scaled(population)
         if not vectorized:
-            return for_each(value_at, points)
+            return for_each(standing_of, points)
         found = np.atleast_1d(func(points.T, *args))
         if found.shape != (len(population),):
             raise RuntimeError(
                 "The vectorized function must return an array of shape (S,) when given an array of shape (len(x), S)"
             )
-        return found
+        return Standing(found, np.ones(len(found), dtype=bool), np.zeros((len(found), 1)))
 
     free = n if is_traced(low) or is_traced(high) else n - int(np.count_nonzero(low == high))
     count = max(5, popsize * max(1, free))
@@ -122,36 +141,90 @@ def differential_evolution(
     count = len(population)
     scale, dither = scales_of(mutation)
     search = Search(
-        lambda unit: value_at(scaled(unit)), all_values, generator, MUTATIONS[strategy[:-3]],
-        strategy.endswith("bin"), dither, recombination, tol, atol, maxiter, 1 if vectorized else count,
+        lambda unit: standing_of(scaled(unit)), all_standings, None, generator, MUTATIONS[strategy[:-3]],
+        strategy.endswith("bin"), dither, recombination, tol, atol, maxiter, 1 if vectorized else None,
     )  # fmt: skip
-    none = np.int64(0)
+    none, no = np.int64(0), np.bool_(False)
+    standing = all_standings(population)
     state = promoted(
         State(
-            population, all_values(population), np.arange(count), scale, words, none, none, none + search.calls,
-            np.bool_(maxiter <= 0),
+            population, standing, np.arange(count), scale, words, none, none, none + calls_of(search, standing),
+            np.bool_(maxiter <= 0), no,
         )
     )  # fmt: skip
+
+    def summary(state: State, **more: Any) -> OptimizeResult:
+        x, about, success = scaled(state.population[0]), {}, np.bool_(True)
+        if conditions:
+            about = of_constraints(exceeded, x)
+            success = ~(about["maxcv"] > 0)
+        return result_of(
+            OptimizeResult, x=x, fun=state.standing.value[0], nfev=state.calls, nit=state.generations,
+            message="in progress", success=success, population=scaled(state.population),
+            population_energies=state.standing.value, **about, **more,
+        )  # fmt: skip
+
+    if callback is not None:
+        search = search._replace(callback=caller(callback, summary, tol))
     step = immediate if updating == "immediate" else deferred
     found = while_loop(lambda state: ~state.is_done, lambda state: step(search, state), state)
     left_in(generator, found.words)
-    success = converged(search, found) & (found.generations > 0)
+    success = converged(search, found) & (found.generations > 0) & ~found.is_stopped
     value = value_at if not vectorized else lambda x: np.reshape(func(x[:, np.newaxis], *args), ())
-    return outcome(value, found, success, scaled, (low, high), polish)
+    ending = Ending(value, exceeded, conditions, constraints, whole, (low, high), polish)
+    return outcome(ending, found, success, summary)
 
 
-def refuse_others(strategy: Any, callback: Any, disp: Any, constraints: Any, integrality: Any) -> None:
+def refuse_others(strategy: Any, disp: Any, vectorized: Any, conditions: Any, polish: Any) -> None:
     what = "differential_evolution with "
     if callable(strategy):
         refuse(f"{what}a function as strategy", f"choose one of {', '.join(MUTATIONS)}, followed by bin or exp")
     if not isinstance(strategy, str) or strategy[:-3] not in MUTATIONS or strategy[-3:] not in ("bin", "exp"):
         raise ValueError("Please select a valid mutation strategy")
-    if callback is not None or disp:
-        refuse(f"{what}callback= or disp=", "leave them out, or call numbagraph.debug_print in the function")
-    if not isinstance(constraints, tuple) or constraints:
-        refuse(f"{what}constraints=", "add a large number to the function where they do not hold")
-    if integrality is not None and np.any(integrality):
-        refuse(f"{what}integrality=", "round these variables in the function, and in the result")
+    if disp:
+        refuse(f"{what}disp=", "give callback=, which may print")
+    if conditions and vectorized:
+        refuse(f"{what}constraints= and vectorized=", "leave vectorized out: loops are compiled")
+    if conditions and polish and not callable(polish) and "trust-constr" not in OPTIONS:
+        refuse(
+            f"{what}constraints= and polish=True",
+            "give polish=False, or polish=functools.partial(scipy.optimize.minimize, method='SLSQP')",
+        )
+
+
+def flags_of(integrality: Any, count: int) -> list[bool]:
+    """Return for each variable whether it is an integer."""
+    if integrality is None or np.ndim(integrality) == 0:
+        return [bool(integrality)] * count
+    if len(integrality) not in (1, count):
+        raise ValueError(f"integrality has {len(integrality)} elements, and there are {count} variables")
+    return [bool(integrality[i if len(integrality) > 1 else 0]) for i in range(count)]
+
+
+def whole_limits(low: Any, high: Any, whole: Any) -> tuple[Any, Any]:
+    """Return limits between which numbers are rounded to the integers within the bounds."""
+    first, last = np.ceil(low), np.floor(high)
+    if np.any(whole & (first > last)):
+        raise ValueError(NO_INTEGER)
+    least, most = np.nextafter(first - 0.5, np.inf), np.nextafter(last + 0.5, -np.inf)
+    return np.where(whole, least, low), np.where(whole, most, high)
+
+
+def caller(callback: Function, summary: Function, tol: Any) -> Function:
+    """Return the function that calls the caller's function after a generation, and says whether to stop."""
+    takes_result = set(inspect.signature(callback).parameters) == {"intermediate_result"}
+
+    def called(state: State) -> Any:
+        values = state.standing.value
+        spread = np.std(values) / (np.abs(np.mean(values)) + PRECISION)
+        convergence = tol / (np.where(np.any(np.isinf(values)), np.inf, spread) + PRECISION)
+        if takes_result:
+            answer = callback(intermediate_result=summary(state, convergence=convergence))
+        else:
+            answer = callback(summary(state).x, convergence)
+        return np.bool_(False) if answer is None else np.bool_(answer)
+
+    return called
 
 
 def updating_of(updating: str, workers: Any, vectorized: Any) -> str:
@@ -221,21 +294,31 @@ def with_start(population: Any, x0: Any, unscaled: Function) -> Any:
     return np.concatenate((start[np.newaxis, :], population[1:]))
 
 
+def placed(places: Any, standing: Standing) -> Standing:
+    return Standing(*(each[places] for each in standing))
+
+
 def promoted(state: State) -> State:
-    """Exchange the first member of the population with the lowest."""
-    lowest = np.argmin(state.values)
-    places = np.arange(len(state.values))
-    order = np.where(places == 0, lowest, np.where(places == lowest, 0, places))
-    return state._replace(population=state.population[order], values=state.values[order])
+    """Exchange the first member of the population with the best."""
+    best = best_of(state.standing)
+    places = np.arange(len(state.population))
+    order = np.where(places == 0, best, np.where(places == best, 0, places))
+    return state._replace(population=state.population[order], standing=placed(order, state.standing))
+
+
+def calls_of(search: Search, standing: Standing) -> Any:
+    """The number of calls of the function for a population: one, or one for each member that is allowed."""
+    return np.sum(standing.is_allowed) if search.calls is None else search.calls
 
 
 def converged(search: Search, state: State) -> Any:
-    spread = np.std(state.values)
-    return ~np.any(np.isinf(state.values)) & (spread <= search.atol + search.tol * np.abs(np.mean(state.values)))
+    values = state.standing.value
+    return ~np.any(np.isinf(values)) & (np.std(values) <= search.atol + search.tol * np.abs(np.mean(values)))
 
 
 def begun(search: Search, state: State) -> State:
-    """Draw the scale of a generation."""
+    """Draw the scale of a generation. While no member is allowed, begin with the one that is nearest to that."""
+    state = cond(np.any(state.standing.is_allowed), lambda: state, lambda: promoted(state))
     if search.dither is None:
         return state
     low, high = search.dither
@@ -245,9 +328,10 @@ def begun(search: Search, state: State) -> State:
 
 def ended(search: Search, state: State) -> State:
     """Count a generation, and end after the last."""
-    generations = state.generations + 1
-    is_done = converged(search, state) | (generations >= search.maxiter)
-    return state._replace(candidate=np.int64(0), generations=generations, is_done=is_done)
+    state = state._replace(candidate=np.int64(0), generations=state.generations + 1)
+    is_stopped = np.bool_(False) if search.callback is None else search.callback(state)
+    is_done = converged(search, state) | (state.generations >= search.maxiter) | is_stopped
+    return state._replace(is_done=is_done, is_stopped=is_stopped)
 
 
 def others(search: Search, order: Any, words: Any, candidate: Any) -> tuple[Any, Any, Any]:
@@ -281,16 +365,21 @@ def immediate(search: Search, state: State) -> State:
     numbers, words = from_state(search.generator, words, lambda local: local.uniform(size=n))
     trial = crossed(search, state.population[state.candidate], new, first, numbers)
     trial, words = drawn_where(search.generator, words, trial, (trial > 1) | (trial < 0))
-    value = search.value(trial)
-    is_taken = value <= state.values[state.candidate]
-    is_here = (np.arange(len(state.values)) == state.candidate) & is_taken
+    standing = search.standing(trial)
+    is_taken = is_better(standing, placed(state.candidate, state.standing))
+    is_here = (np.arange(len(state.population)) == state.candidate) & is_taken
+    mixed = Standing(
+        np.where(is_here, standing.value, state.standing.value),
+        np.where(is_here, standing.is_allowed, state.standing.is_allowed),
+        np.where(is_here[:, np.newaxis], standing.excess, state.standing.excess),
+    )
     state = state._replace(
-        population=np.where(is_here[:, np.newaxis], trial, state.population),
-        values=np.where(is_here, value, state.values), order=order, words=words, candidate=state.candidate + 1,
-        calls=state.calls + 1,
+        population=np.where(is_here[:, np.newaxis], trial, state.population), standing=mixed, order=order, words=words,
+        candidate=state.candidate + 1, calls=state.calls + np.where(standing.is_allowed, 1, 0),
     )  # fmt: skip
-    state = cond(is_taken & (value <= state.values[0]), lambda: promoted(state), lambda: state)
-    return cond(state.candidate == len(state.values), lambda: ended(search, state), lambda: state)
+    is_best = is_taken & is_better(standing, placed(0, state.standing))
+    state = cond(is_best, lambda: promoted(state), lambda: state)
+    return cond(state.candidate == len(state.population), lambda: ended(search, state), lambda: state)
 
 
 def deferred(search: Search, state: State) -> State:
@@ -312,33 +401,15 @@ def deferred(search: Search, state: State) -> State:
     flat = np.reshape(trials, -1)
     flat, words = drawn_where(search.generator, words, flat, (flat > 1) | (flat < 0))
     trials = np.reshape(flat, (count, n))
-    values = search.all_values(trials)
-    is_taken = values <= state.values
+    standing = search.all_standings(trials)
+    is_taken = is_better(standing, state.standing)
+    mixed = Standing(
+        np.where(is_taken, standing.value, state.standing.value),
+        np.where(is_taken, standing.is_allowed, state.standing.is_allowed),
+        np.where(is_taken[:, np.newaxis], standing.excess, state.standing.excess),
+    )
     state = state._replace(
-        population=np.where(is_taken[:, np.newaxis], trials, state.population),
-        values=np.where(is_taken, values, state.values), order=order, words=words, calls=state.calls + search.calls,
+        population=np.where(is_taken[:, np.newaxis], trials, state.population), standing=mixed, order=order,
+        words=words, calls=state.calls + calls_of(search, standing),
     )  # fmt: skip
     return ended(search, promoted(state))
-
-
-def outcome(
-    value_at: Function, state: State, success: Any, scaled: Function, limits: tuple[Any, Any], polish: Any
-) -> OptimizeResult:
-    """Return the result, after a search of the nearest minimum if that is asked for."""
-    objective: Objective = objective_of(value_at, (), None)
-    x, value, calls, fields = scaled(state.population[0]), state.values[0], state.calls, {}
-    message = ITERATIONS
-    if success:
-        message = SUCCESS
-    if polish:
-        search: Function = polish if callable(polish) else partial(minimize, method="L-BFGS-B")
-        found = search(value_at, x, bounds=Bounds(*limits))
-        is_better = (found.fun < value) & found.success & np.all((found.x <= limits[1]) & (limits[0] <= found.x))
-        x, value, calls = np.where(is_better, found.x, x), np.where(is_better, found.fun, value), calls + found.nfev
-        fields["jac"] = np.where(is_better, found.jac, np.nan)
-    x = minimum(objective, x, success, *limits, NEAR * (limits[1] - limits[0]))
-    return result_of(
-        OptimizeResult, x=x, fun=differentiated(value, objective.value(x)), nfev=calls, nit=state.generations,
-        message=message, success=success, population=scaled(state.population), population_energies=state.values,
-        **fields,
-    )  # fmt: skip
