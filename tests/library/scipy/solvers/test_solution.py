@@ -102,3 +102,12 @@ def test_an_equation_with_effects_has_them_in_the_search_alone(capsys):
 
     np.testing.assert_allclose(ng.graph_jit(ng.grad(spoken))(2.0), derivative(2.0, 1), rtol=1e-11)
     assert capsys.readouterr().out == "large\n"
+
+
+def test_an_equation_that_is_not_solved_may_be_singular():
+    def unsolved(a):
+        return solved(lambda x: np.stack([x[0] + x[1] - a, 2.0 * (x[0] + x[1] - a)]), np.zeros(2), a > 9.0)
+
+    assert np.all(np.isnan(ng.jacfwd(unsolved)(1.0)))
+    with pytest.raises(np.linalg.LinAlgError):
+        ng.jacfwd(unsolved)(10.0)
