@@ -18,6 +18,7 @@ import scipy.optimize
 import scipy.signal
 import scipy.sparse.linalg
 import scipy.spatial.distance
+import scipy.spatial.transform
 import scipy.stats as stats
 
 from numbagraph import graph_jit
@@ -61,7 +62,6 @@ SAME = {
         stats.multinomial.logpmf([1, 2, 3], 6, [0.2, 0.3, 0.5]),
     ),
     "whiten": ({"obs": POINTS}, scipy.cluster.vq.whiten(POINTS)),
-    "distance_matrix": ({"x": POINTS, "y": POINTS[:3]}, scipy.spatial.distance.cdist(POINTS, POINTS[:3])),
 }
 """Advice that is a formula: its arguments, and SciPy's result."""
 BY_NAME = {name: text for table in ADVICE.values() for name, text in table.items()}
@@ -89,14 +89,14 @@ CALLS = {
     "scipy.optimize.direct": lambda x: scipy.optimize.direct(lambda p: np.sum((p - x) ** 2), [(0, 1)]),
     "scipy.signal.butter": lambda x: scipy.signal.butter(2, x[0] / 9)[0],
     "scipy.sparse.linalg.eigsh": lambda x: scipy.sparse.linalg.eigsh(A * x[0], 1)[0],
-    "scipy.spatial.KDTree": lambda x: scipy.spatial.KDTree(x[:, None]).query(x[:1])[0],
+    "scipy.spatial.Delaunay": lambda x: scipy.spatial.Delaunay(x.reshape(6, 2)).simplices,
     "scipy.stats.skewtest": lambda x: stats.skewtest(x)[0],
     "scipy.stats.norm.fit": lambda x: stats.norm.fit(x)[0],
     "scipy.stats.contingency.association": lambda x: stats.contingency.association(x.astype(int).reshape(3, 4)),
     "scipy.stats.contingency.odds_ratio": lambda x: stats.contingency.odds_ratio(np.int64(x[:4]).reshape(2, 2)),
     "scipy.stats.ttest_ind_from_stats": lambda x: stats.ttest_ind_from_stats(x[0], x[1], 9, x[2], x[3], 9)[0],
     "scipy.stats.multivariate_normal.cdf": lambda x: stats.multivariate_normal.cdf(x[:2], POINTS[0], COV),
-    "scipy.interpolate.splrep": lambda x: scipy.interpolate.splrep(np.arange(12.0), x)[1],
+    "scipy.interpolate.splprep": lambda x: scipy.interpolate.splprep([np.arange(12.0), x])[1],
     "scipy.ndimage.find_objects": lambda x: scipy.ndimage.find_objects(np.rint(x).astype(int))[0],
 }
 

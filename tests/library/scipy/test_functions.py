@@ -43,7 +43,7 @@ NO_SLOPE = {
     "hessenberg", "schur", "ldl", "qz", "cossin", "qr_insert", "qr_delete", "qr_update",
     "lu_factor", "lu", "null_space", "orth", "eig", "eigvals", "qr", "cho_factor",
     "maximum_filter", "minimum_filter", "orthogonal_procrustes", "lambertw", "h1vp", "h2vp", "hilbert", "zeta",
-    "factorial", "factorial2", "factorialk", "sph_harm_y", *INTEGERS,
+    "factorial", "factorial2", "factorialk", "sph_harm_y", "cKDTree", *INTEGERS,
 }  # fmt: skip
 """Functions without a derivative, whose results are complex, or whose vectors have a sign that others choose."""
 

@@ -48,13 +48,15 @@ FOLDER = tempfile.TemporaryDirectory()
 """Functions have files: loops and branches on traced values are captured where there is source."""
 
 PREAMBLE = """import numpy as np
-from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, special, stats
+from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, special, stats
 from scipy.optimize import elementwise as _elementwise
-from scipy.spatial import distance
+from scipy.spatial import distance, transform
 
 KNOTS = np.arange(5.0)
 HEIGHTS = np.cos(KNOTS)
 GRID = np.arange(12.0).reshape(4, 3) ** 2
+PLACES = np.array([[-2.0, -2.0], [3.0, -1.0], [-1.0, 3.0], [2.5, 2.5], [0.3, 0.4]])
+SCATTERED = np.random.default_rng(3).random((3, 30))
 
 """
 NUMBERS = itertools.count()

@@ -148,19 +148,57 @@ toms748: optimize.toms748(lambda a: a**3 - s, 0.0, 5.0)
 
 INTERPOLATE = """
 Akima1DInterpolator: interpolate.Akima1DInterpolator(KNOTS, HEIGHTS * x[0])(4 * x)
-BSpline: interpolate.make_interp_spline(KNOTS, HEIGHTS, 3)(5 * x)
-BarycentricInterpolator: interpolate.BarycentricInterpolator(KNOTS, HEIGHTS)(4 * x)
+BPoly: interpolate.BPoly(GRID, KNOTS[:4])(3 * x)
+BSpline: interpolate.BSpline([0, 0, 0, 0.4, 1, 1, 1], x, 2)(y)
+BarycentricInterpolator: interpolate.BarycentricInterpolator(KNOTS, HEIGHTS * x[0])(4 * x)
+CloughTocher2DInterpolator: interpolate.CloughTocher2DInterpolator(PLACES, HEIGHTS)(x / 2, y / 2)
 CubicHermiteSpline: interpolate.CubicHermiteSpline(KNOTS, HEIGHTS, KNOTS * x[0])(4 * x)
 CubicSpline: interpolate.CubicSpline(KNOTS, HEIGHTS * x[0], bc_type="natural")(4 * x, 1)
-KroghInterpolator: interpolate.KroghInterpolator(KNOTS, HEIGHTS)(4 * x)
-PPoly: interpolate.PPoly(GRID, KNOTS[:4])(4 * x - 1)
+InterpolatedUnivariateSpline: interpolate.InterpolatedUnivariateSpline(KNOTS, HEIGHTS * x[0])(4 * x)
+KroghInterpolator: interpolate.KroghInterpolator(KNOTS, HEIGHTS * x[0])(4 * x)
+LSQBivariateSpline: interpolate.LSQBivariateSpline(*SCATTERED, [0.5], [0.5], kx=1, ky=1).ev(x, y)
+LSQUnivariateSpline: interpolate.LSQUnivariateSpline(KNOTS, HEIGHTS * x[0], [1.7], k=2)(4 * x)
+LinearNDInterpolator: interpolate.LinearNDInterpolator(PLACES, HEIGHTS * x[0])(x / 2, y / 2)
+NdBSpline: interpolate.NdBSpline(([0, 0, 1, 1], [0, 0, 1, 1]), S[:2, :2], 1)(np.stack([x, y], axis=1))
+NearestNDInterpolator: interpolate.NearestNDInterpolator(PLACES, HEIGHTS * x[0])(x, y)
+PPoly: interpolate.PPoly(GRID * x[0], KNOTS[:4])(4 * x - 1)
 PchipInterpolator: interpolate.PchipInterpolator(KNOTS, HEIGHTS * x[0]).derivative()(4.1 * x)
-RBFInterpolator: interpolate.RBFInterpolator(GRID, KNOTS[:4] ** 2)(A)
-RegularGridInterpolator: interpolate.RegularGridInterpolator((KNOTS[:4], KNOTS[:3]), GRID)((x, y))
+RBFInterpolator: interpolate.RBFInterpolator(A, A[:, 0], kernel="cubic", degree=0)(A + 0.1)
+RectBivariateSpline: interpolate.RectBivariateSpline(KNOTS[:4], KNOTS[:3], A, kx=2, ky=2).ev(3 * x, 2 * y)
+RegularGridInterpolator: interpolate.RegularGridInterpolator((KNOTS[:4], KNOTS[:3]), A, "slinear")((x, y))
+SmoothBivariateSpline: interpolate.SmoothBivariateSpline(*SCATTERED, kx=1, ky=1)(np.sort(x), np.sort(y))
 UnivariateSpline: interpolate.UnivariateSpline(KNOTS, HEIGHTS, s=0.1)(4.5 * x, 1)
+barycentric_interpolate: interpolate.barycentric_interpolate(KNOTS, HEIGHTS * x[0], 4 * x)
+griddata: interpolate.griddata(PLACES, HEIGHTS * x[0], (x / 2, y / 2))
 interp1d: interpolate.interp1d(KNOTS, HEIGHTS * x[0], "cubic", fill_value="extrapolate")(4.7 * x)
 interpn: interpolate.interpn((KNOTS[:4], KNOTS[:3]), A, np.stack([2 * x, y], axis=1))
+krogh_interpolate: interpolate.krogh_interpolate(KNOTS, HEIGHTS * x[0], 4 * x)
+make_interp_spline: interpolate.make_interp_spline(KNOTS, HEIGHTS * x[0], 3)(5 * x)
+make_lsq_spline: interpolate.make_lsq_spline(KNOTS, HEIGHTS * x[0], [0, 0, 0, 1.7, 4, 4, 4], 2)(4 * x)
+make_smoothing_spline: interpolate.make_smoothing_spline(KNOTS, HEIGHTS * x[0], lam=0.2)(4 * x)
+pchip_interpolate: interpolate.pchip_interpolate(KNOTS, HEIGHTS * x[0], 4 * x)
+splantider: interpolate.splantider(interpolate.splrep(KNOTS, HEIGHTS * x[0]))[1]
+splder: interpolate.splder(interpolate.splrep(KNOTS, HEIGHTS * x[0]))[1]
 splev: interpolate.splev(4 * x, interpolate.splrep(KNOTS, HEIGHTS), der=1)
+splint: interpolate.splint(x[0], 3.0, interpolate.splrep(KNOTS, HEIGHTS))
+splrep: interpolate.splrep(KNOTS, HEIGHTS * x[0])[1]
+"""
+
+SPATIAL = """
+ConvexHull: A[spatial.ConvexHull(PLACES).vertices[:2]]
+Delaunay: spatial.Delaunay(PLACES).find_simplex(np.stack([x, y], axis=1))
+KDTree: spatial.KDTree(A).query(A[:2] + 0.1, 2)
+cKDTree: spatial.cKDTree(PLACES).query_ball_point(np.stack([x, y], axis=1), 0.5, return_length=True)
+distance_matrix: spatial.distance_matrix(A, S, 3)
+geometric_slerp: spatial.geometric_slerp(v / np.sqrt(np.sum(v**2)), w / np.sqrt(np.sum(w**2)), x)
+minkowski_distance: spatial.minkowski_distance(A, v, 3)
+minkowski_distance_p: spatial.minkowski_distance_p(A, v, 3)
+procrustes: spatial.procrustes(A, A[::-1] * s)
+"""
+
+TRANSFORM = """
+Rotation: transform.Rotation.from_euler("xyz", v).apply(A)
+Slerp: transform.Slerp([0.0, 1.0, 2.0], transform.Rotation.from_rotvec(S))(x).as_quat()
 """
 
 NDIMAGE = """
@@ -309,5 +347,7 @@ MODULES = {
     "scipy_ndimage": ("scipy.ndimage", NDIMAGE),
     "scipy_signal": ("scipy.signal", SIGNAL),
     "scipy_distance": ("scipy.spatial.distance", DISTANCE),
+    "scipy_spatial": ("scipy.spatial", SPATIAL),
+    "scipy_transform": ("scipy.spatial.transform", TRANSFORM),
 }
 """The title of each page, and its calls. Names that are refused are in the table ``ADVICE`` of `numbagraph`."""

@@ -20,7 +20,7 @@ SOLVED = (
     "compile the function that it calls, with numbagraph.value_and_grad, and call {} outside; inside of a compiled "
     "function numbagraph.while_loop runs Newton's steps"
 )
-INTERPOLANT = "make it outside, and call it on the traced points"
+INTERPOLANT = "make it outside, and call it"
 
 ADVICE: dict[str, dict[str, str]] = {
     "scipy.cluster.hierarchy": dict.fromkeys(
@@ -42,21 +42,20 @@ ADVICE: dict[str, dict[str, str]] = {
         "qmc_quad": "scipy.integrate.quad",
     },
     "scipy.interpolate": {
-        "make_interp_spline": f"{INTERPOLANT}; scipy.interpolate.CubicSpline(x, y) takes traced heights",
-        "make_lsq_spline": INTERPOLANT,
-        "make_smoothing_spline": INTERPOLANT,
-        "splrep": "call it outside, and scipy.interpolate.splev on the traced points",
-        "splprep": "call it outside, and scipy.interpolate.splev on the traced points",
-        "griddata": "scipy.interpolate.RegularGridInterpolator for points on a grid",
-        "lagrange": "scipy.interpolate.BarycentricInterpolator, made outside",
         **dict.fromkeys(
-            ("RBFInterpolator", "UnivariateSpline", "InterpolatedUnivariateSpline", "BarycentricInterpolator",
-             "KroghInterpolator", "RegularGridInterpolator"),
-            f"{INTERPOLANT}; scipy.interpolate.CubicSpline takes traced heights",
+            ("splprep", "bisplrep"), "call it outside: how many knots it has is for the data to decide"
         ),
+        "bisplev": "scipy.interpolate.RectBivariateSpline or SmoothBivariateSpline, and its ev(x, y)",
+        "insert": "call it outside, with the compiled function's coefficients",
         **dict.fromkeys(
-            ("RectBivariateSpline", "LinearNDInterpolator", "NearestNDInterpolator", "CloughTocher2DInterpolator"),
-            "scipy.interpolate.RegularGridInterpolator, made outside, takes traced points on a grid",
+            ("lagrange", "approximate_taylor_polynomial"),
+            "scipy.interpolate.BarycentricInterpolator is the same polynomial at points",
+        ),
+        "pade": "scipy.linalg.solve of its equations, scipy.linalg.toeplitz(an) in part",
+        "sproot": "scipy.optimize.brentq, between two points",
+        **dict.fromkeys(
+            ("NdPPoly", "SmoothSphereBivariateSpline", "LSQSphereBivariateSpline", "RectSphereBivariateSpline"),
+            f"{INTERPOLANT} with numbagraph.pure_callback; scipy.interpolate.RegularGridInterpolator is native",
         ),
     },
     "scipy.linalg": {
@@ -104,11 +103,14 @@ ADVICE: dict[str, dict[str, str]] = {
     },
     "scipy.spatial": {
         **dict.fromkeys(
-            ("KDTree", "cKDTree"), "np.argmin(scipy.spatial.distance.cdist(x, points), axis=1) are the nearest points"
+            ("ConvexHull", "Delaunay", "Voronoi", "HalfspaceIntersection", "SphericalVoronoi"),
+            "how many parts it has is for the points to decide: call it outside, and pass its indices; "
+            "scipy.interpolate.LinearNDInterpolator takes traced points",
         ),
-        "distance_matrix": "scipy.spatial.distance.cdist(x, y)",
-        "procrustes": "scipy.linalg.orthogonal_procrustes of the centred and scaled points",
-        **dict.fromkeys(("ConvexHull", "Delaunay", "Voronoi"), "call it outside, and pass its indices"),
+        "tsearch": "delaunay.find_simplex(xi)",
+    },
+    "scipy.spatial.transform": {
+        "RotationSpline": "scipy.spatial.transform.Slerp, or make it outside",
     },
     "scipy.spatial.distance": {
         "is_valid_dm": "np.all(X == X.T) and np.all(np.diagonal(X) == 0) tell",

@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import optree
+
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import load
 from numbagraph.library.scipy.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, OTHERS
 from numbagraph.library.scipy.solvers.index import SOLVERS
-from numbagraph.tracing.errors import TraceError, is_located, user_source
+from numbagraph.tracing.errors import OnlyTraced, TraceError, is_located, user_source
 from numbagraph.tracing.retrace import LengthsNeeded
 from numbagraph.tracing.trace import active, converted
 
@@ -35,10 +37,15 @@ MODULES = {
     "scipy.signal.windows": Later("numbagraph.library.scipy.signal.windows"),
     "scipy.signal": Later("numbagraph.library.scipy.signal.smoothing"),
     "scipy.spatial.distance": Later("numbagraph.library.scipy.distance"),
+    "scipy.spatial.transform": Later("numbagraph.library.scipy.spatial.rotations"),
+    "scipy.spatial": Later("numbagraph.library.scipy.spatial.point_sets"),
     "scipy.stats": Later("numbagraph.library.scipy.stats.samples"),
     "scipy.special": Later("numbagraph.library.scipy.special.compositions"),
 }
 """The modules of this folder that have the tables, by those of SciPy."""
+
+CLASSES = ("scipy.spatial.transform",)
+"""The modules with classes that have other constructors."""
 
 
 def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
@@ -62,12 +69,38 @@ def replacement(function: Any) -> Function | None:
             return refusing(function, *advised)
         kind = type(function)
         home = home_of(kind)
+        made = method_of(function)
+        if made is not None:
+            return where_traced(made, function)
         made = None if home is None or not callable(function) else MODULES[home].OBJECTS.get(kind.__name__)
         return None if made is None else where_traced(lambda *args, **kwargs: made(function, *args, **kwargs), function)
     own = MODULES[home].FUNCTIONS.get(function.__name__)
     if own is not None:
         return where_traced(own, function)
     return refusing(function, f"{home}.{function.__name__}", advice_of(home, function.__name__))
+
+
+def method_of(function: Any) -> Function | None:
+    """Return the replacement of a method of an object of one of SciPy's classes, or of a class; None for others."""
+    name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, type):
+        return of_class(function, owner)
+    for kind in type(owner).__mro__[:-1]:
+        home = home_of(kind)
+        own = None if home is None else getattr(MODULES[home], "METHODS", {}).get(kind.__name__, {}).get(name)
+        if own is not None:
+            return lambda *args, **kwargs: own(owner, *args, **kwargs)
+    return None
+
+
+def of_class(function: Any, owner: type | None) -> Function | None:
+    """Return the replacement of a function of a class, such as a constructor by another name; None for others."""
+    known_as, _, name = str(getattr(function, "__qualname__", "")).rpartition(".")
+    for home in CLASSES if owner is None else filter(None, [home_of(owner, CLASSES)]):
+        found: Function | None = MODULES[home].CLASSES.get(owner.__name__ if owner else known_as, {}).get(name)
+        if found is not None:
+            return found
+    return None
 
 
 def solver_of(function: Any) -> Function | None:
@@ -116,9 +149,17 @@ def where_traced(own: Function, function: Function) -> Function:
     """Return a function that calls ``own`` on traced arguments, and ``function`` on others."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return (own if is_traced(args, kwargs) else function)(*args, **kwargs)
+        return (own if takes_traced(args, kwargs) else function)(*args, **kwargs)
 
     return call
+
+
+def takes_traced(*trees: Any) -> bool:
+    """Whether a call has traced arguments, or objects that stand for SciPy's with traced attributes."""
+    if is_traced(trees):
+        return True
+    leaves: list[Any] = optree.tree_leaves(trees, none_is_leaf=True)  # type: ignore[arg-type]
+    return any(isinstance(leaf, OnlyTraced) for leaf in leaves)
 
 
 def refusing(function: Function, name: str, advice: str) -> Function:

@@ -1,4 +1,4 @@
-"""`scipy.interpolate`: polynomials through nodes, smoothing splines and radial functions that were made outside."""
+"""`scipy.interpolate`: polynomials through nodes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.library.scipy.arguments import double, inexact, known, lifted, refuse
-from numbagraph.library.scipy.distance import cdist
+from numbagraph.library.scipy.arguments import array, axis_of, double, known, lifted, refuse, require
+from numbagraph.tracing.errors import OnlyTraced
 
 
 def shaped(interpolant: Any, found: Any, at: Any) -> Any:
@@ -22,10 +22,10 @@ def shaped(interpolant: Any, found: Any, at: Any) -> Any:
 def barycentric(interpolant: Any, x: Any) -> Any:
     """`scipy.interpolate.BarycentricInterpolator`. [Berrut, Trefethen 2004, equation 4.2]"""
     at = double(x)
-    away = np.expand_dims(np.ravel(at), -1) - np.asarray(interpolant.xi)
+    away = np.expand_dims(np.ravel(at), -1) - array(interpolant.xi)
     hit = away == 0
-    weights = np.asarray(interpolant.wi) / np.where(hit, 1.0, away)
-    values = np.asarray(interpolant.yi)
+    weights = array(interpolant.wi) / np.where(hit, 1.0, away)
+    values = array(interpolant.yi)
     found = weights @ values / np.expand_dims(np.sum(weights, -1), -1)
     exact = lifted(values)[np.argmax(hit, -1)]
     return shaped(interpolant, np.where(np.expand_dims(np.any(hit, -1), -1), exact, found), at)
@@ -35,7 +35,7 @@ def krogh(interpolant: Any, x: Any) -> Any:
     """`scipy.interpolate.KroghInterpolator`: Newton's form."""
     at = double(x)
     flat = np.ravel(at)
-    nodes, c = np.asarray(interpolant.xi), np.asarray(interpolant.c)
+    nodes, c = array(interpolant.xi), array(interpolant.c)
     product: Any = np.ones_like(flat)
     found = np.expand_dims(product, -1) * c[0]
     for number in range(1, interpolant.n):
@@ -44,37 +44,68 @@ def krogh(interpolant: Any, x: Any) -> Any:
     return shaped(interpolant, found, at)
 
 
-KERNELS: dict[str, Any] = {
-    "linear": lambda r: -r,
-    "thin_plate_spline": lambda r: np.where(r == 0, 0.0, r**2 * np.log(np.where(r == 0, 1.0, r))),
-    "cubic": lambda r: r**3,
-    "quintic": lambda r: -(r**5),
-    "multiquadric": lambda r: -np.sqrt(r**2 + 1),
-    "inverse_multiquadric": lambda r: 1 / np.sqrt(r**2 + 1),
-    "inverse_quadratic": lambda r: 1 / (r**2 + 1),
-    "gaussian": lambda r: np.exp(-(r**2)),
+class Nodes(OnlyTraced):
+    """A polynomial through nodes, as classes of `scipy.interpolate` make it of traced nodes or heights."""
+
+    __slots__ = ("_y_axis", "_y_extra_shape", "c", "call", "n", "wi", "xi", "yi")
+    advice = "return its values at points"
+
+    def __call__(self, x: Any) -> Any:
+        return self.call(self, x)
+
+
+def nodes_of(xi: Any, yi: Any, axis: int, call: Any) -> Nodes:
+    made, heights = Nodes(), array(yi)
+    heights = heights.astype(np.complex128 if heights.dtype.kind == "c" else np.float64)
+    made.call, made.xi, made._y_axis = call, double(xi), axis_of(axis, heights.ndim)
+    heights = np.moveaxis(heights, made._y_axis, 0)
+    made.n, *extra = known(heights, "the heights of an interpolant")
+    if known(made.xi, "the points of an interpolant") != (made.n,):
+        raise ValueError("x and y arrays must be equal in length along interpolation axis.")
+    made.yi, made._y_extra_shape = heights.reshape((made.n, -1)), tuple(extra)
+    return made
+
+
+def barycentric_of(xi: Any, yi: Any = None, axis: int = 0, **options: Any) -> Nodes:
+    """`scipy.interpolate.BarycentricInterpolator`, of traced nodes or heights."""
+    if yi is None or any(each is not None for each in options.values()):
+        refuse("scipy.interpolate.BarycentricInterpolator of traced nodes without yi, or with wi=", "give xi and yi")
+    made = nodes_of(xi, yi, axis, barycentric)
+    apart = (np.expand_dims(made.xi, -1) - made.xi) * (4.0 / (np.max(made.xi) - np.min(made.xi)))
+    others = np.where(np.eye(made.n, dtype=bool), 1.0, apart)
+    require(np.all(others != 0), "Interpolation points xi must be distinct.")
+    made.wi = 1.0 / np.prod(others, axis=-1)
+    return made
+
+
+def krogh_of(xi: Any, yi: Any, axis: int = 0) -> Nodes:
+    """`scipy.interpolate.KroghInterpolator`, of traced nodes or heights: divided differences."""
+    made = nodes_of(xi, yi, axis, krogh)
+    rows, steps = made.yi, [made.yi[0]]
+    for number in range(1, made.n):
+        gaps = made.xi[number:] - made.xi[: made.n - number]
+        require(np.all(gaps != 0), "nodes of scipy.interpolate.KroghInterpolator in a traced function must be distinct")
+        rows = (rows[1:] - rows[:-1]) / np.expand_dims(gaps, -1)
+        steps.append(rows[0])
+    made.c = np.stack(steps)
+    return made
+
+
+def in_one_call(make: Any, name: str) -> Any:
+    """A function of nodes, heights and points."""
+
+    def call(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0, **options: Any) -> Any:
+        if np.ndim(der) or der != 0:
+            refuse(f"scipy.interpolate.{name} with der=", "numbagraph.grad gives derivatives")
+        return make(xi, yi, axis, **options)(x)
+
+    return call
+
+
+FUNCTIONS = {
+    "BarycentricInterpolator": barycentric_of,
+    "KroghInterpolator": krogh_of,
+    "barycentric_interpolate": in_one_call(barycentric_of, "barycentric_interpolate"),
+    "krogh_interpolate": in_one_call(krogh_of, "krogh_interpolate"),
 }
-"""The radial functions, by SciPy's names."""
-
-
-def radial(interpolant: Any, x: Any) -> Any:
-    """`scipy.interpolate.RBFInterpolator` of all points: a sum of radial functions and a polynomial."""
-    if interpolant.neighbors is not None:
-        refuse("scipy.interpolate.RBFInterpolator with neighbors=", "leave neighbors= away")
-    at = double(x)
-    if at.ndim != 2 or known(at, "RBFInterpolator")[1] != interpolant.y.shape[1]:
-        raise ValueError(f"Expected the second axis of `x` to have length {interpolant.y.shape[1]}.")
-    coefficients = np.asarray(interpolant._coeffs)
-    count = interpolant.y.shape[0]
-    scaled = (at - interpolant._shift) / interpolant._scale
-    distances = cdist(at * interpolant.epsilon, np.asarray(interpolant.y) * interpolant.epsilon)
-    found = KERNELS[interpolant.kernel](distances) @ coefficients[:count]
-    for powers, row in zip(interpolant.powers, coefficients[count:], strict=True):
-        term: Any = np.ones_like(at[:, 0])
-        for axis, power in enumerate(powers):
-            term = term * scaled[:, axis] ** int(power)
-        found = found + np.expand_dims(term, -1) * row
-    return inexact(found).reshape((at.shape[0], *interpolant.d_shape))
-
-
-OBJECTS = {"BarycentricInterpolator": barycentric, "KroghInterpolator": krogh, "RBFInterpolator": radial}
+OBJECTS = {"BarycentricInterpolator": barycentric, "KroghInterpolator": krogh}

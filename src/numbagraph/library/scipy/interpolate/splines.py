@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir.op import load, registry
-from numbagraph.library.scipy.arguments import array, known, refuse, require
+from numbagraph.library.scipy.arguments import array, axis_of, known, refuse, require
 from numbagraph.library.scipy.interpolate.piecewise_polynomials import piecewise, spread
 from numbagraph.tracing.errors import OnlyTraced
 from numbagraph.tracing.tracer import apply
@@ -309,9 +309,59 @@ def akima_slopes(rise: Any, method: str) -> Any:
     return np.where(is_defined, weighted, 0.5 * (m[3:] + m[:-3]))
 
 
+# ---- coefficients ----
+
+
+def of_coefficients(c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Piecewise:
+    """`scipy.interpolate.PPoly`, of traced coefficients or knots."""
+    coefficients, knots = array(c), array(x).astype(np.float64)
+    coefficients = coefficients.astype(np.complex128 if coefficients.dtype.kind == "c" else np.float64)
+    if coefficients.ndim < 2:
+        raise ValueError("Coefficients array must be at least 2-dimensional.")
+    axis = axis_of(axis, coefficients.ndim - 1)
+    coefficients = np.moveaxis(np.moveaxis(coefficients, axis + 1, 0), axis + 1, 0) if axis else coefficients
+    if knots.ndim != 1:
+        raise ValueError("x must be 1-dimensional")
+    (count,) = known(knots, "the knots of an interpolant")
+    if count < 2:
+        raise ValueError("at least 2 breakpoints are needed")
+    if known(coefficients, "the coefficients of an interpolant")[1] != count - 1:
+        raise ValueError("number of coefficients != len(x)-1")
+    require(np.all(np.diff(knots) > 0), "`x` must be strictly increasing in a traced function.")
+    return Piecewise("PPoly", coefficients, knots, axis, True if extrapolate is None else extrapolate)
+
+
+def integral(spline: Any, a: Any, b: Any, extrapolate: Any = None) -> Any:
+    """`scipy.interpolate.PPoly.integrate`."""
+    return Piecewise("PPoly", array(spline.c), array(spline.x), spline.axis, spline.extrapolate).integrate(
+        a, b, extrapolate
+    )
+
+
+def bernstein(spline: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+    """`scipy.interpolate.BPoly`, by powers."""
+    return piecewise(load("scipy.interpolate:PPoly").from_bernstein_basis(spline), x, nu, extrapolate)
+
+
+def pchip_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> Any:
+    """`scipy.interpolate.pchip_interpolate`."""
+    made = pchip(xi, yi, axis)
+    return [made(x, each) for each in der] if np.ndim(der) else made(x, der)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "CubicSpline": cubic_spline,
     "CubicHermiteSpline": cubic_hermite_spline,
     "PchipInterpolator": pchip,
     "Akima1DInterpolator": akima,
+    "PPoly": of_coefficients,
+    "pchip_interpolate": pchip_interpolate,
 }
+
+OBJECTS = {
+    "BPoly": bernstein,
+    **dict.fromkeys(
+        ("PPoly", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline"), piecewise
+    ),
+}
+METHODS = {"PPoly": {"integrate": integral}}

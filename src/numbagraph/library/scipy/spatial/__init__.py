@@ -1,0 +1,1 @@
+"""`scipy.spatial`: trees of points, triangulations and rotations."""
