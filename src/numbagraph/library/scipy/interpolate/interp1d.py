@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.library.scipy.arguments import array, axis_of, double, known, lifted, refuse, require
+from numbagraph.library.scipy.arguments import array, axis_of, double, known, lifted, require
 from numbagraph.library.scipy.interpolate import splines
 from numbagraph.library.scipy.interpolate.b_splines import b_spline
 from numbagraph.library.scipy.interpolate.piecewise_polynomials import of_rows, spread
+from numbagraph.library.scipy.interpolate.spline_fits import make_interp_spline
 from numbagraph.tracing.errors import OnlyTraced
 
 
@@ -35,6 +36,9 @@ def interp1d(interpolant: Any, x: Any) -> Any:
     elif kind == "cubic":
         unknown = np.any(np.isnan(rows))  # of which a spline has none of its values
         found = np.where(unknown, np.nan, splines.cubic_spline(points, np.where(unknown, 1.0, rows))(at))
+    elif kind == "quadratic" and not hasattr(interpolant, "_spline"):
+        unknown = np.any(np.isnan(rows))
+        found = np.where(unknown, np.nan, make_interp_spline(points, np.where(unknown, 1.0, rows), 2)(at))
     else:
         found = np.reshape(b_spline(interpolant._spline, at), (*at.shape, *rows.shape[1:]))
         found = found * np.nan if interpolant._call.__name__ == "_call_nan_spline" else found
@@ -58,7 +62,7 @@ class Interpolated(OnlyTraced):
         return interp1d(self, x)
 
 
-NAMES = {0: "zero", "slinear": "linear", 1: "linear", 3: "cubic"}
+NAMES = {0: "zero", "slinear": "linear", 1: "linear", 2: "quadratic", 3: "cubic"}
 """The kinds of interpolation that are splines by another name."""
 
 
@@ -76,11 +80,7 @@ def interpolated(
     del copy
     made = Interpolated()
     made._kind = NAMES.get(kind, kind)
-    if made._kind in ("quadratic", 2):
-        refuse(
-            "scipy.interpolate.interp1d of traced heights with kind='quadratic'", "kind='cubic', or CubicSpline(x, y)"
-        )
-    if made._kind not in ("linear", "nearest", "nearest-up", "previous", "next", "zero", "cubic"):
+    if made._kind not in ("linear", "nearest", "nearest-up", "previous", "next", "zero", "quadratic", "cubic"):
         raise NotImplementedError(f"{kind} is unsupported: Use fitpack routines for other types.")
     points, heights = array(x), array(y)
     if points.ndim != 1 or not heights.ndim:
@@ -89,8 +89,9 @@ def interpolated(
     count = known(points, "the points of an interpolant")[0]
     if count != known(heights, "the heights of an interpolant")[made.axis]:
         raise ValueError("x and y arrays must be equal in length along interpolation axis.")
-    if count < (4 if made._kind == "cubic" else 1):
-        raise ValueError(f"x and y arrays must have at least {4 if made._kind == 'cubic' else 1} entries")
+    least = {"quadratic": 3, "cubic": 4}.get(made._kind, 1)
+    if count < least:
+        raise ValueError(f"x and y arrays must have at least {least} entries")
     order = slice(None) if assume_sorted else np.argsort(points, kind="stable")
     made.x, made.y = points[order], heights if assume_sorted else np.take(heights, order, axis=made.axis)
     goes_on = isinstance(fill_value, str) and fill_value == "extrapolate"
