@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit
+from numbagraph import grad, graph_jit
 
 
 def check(function, *args, rtol=1e-10, again=()):
@@ -29,3 +29,20 @@ def check_error(function, *args):
     with pytest.raises(type(plain.value)) as compiled:
         graph_jit(function)(*args)
     assert str(plain.value).splitlines()[0][:40] in str(compiled.value)
+
+
+def check_slope(function, x, rtol=1e-5):
+    """The derivative along a direction is that of differences of the function as it is."""
+    direction = np.random.default_rng(0).normal(size=x.shape)
+
+    def value(x):
+        found = function(x)
+        found = found if isinstance(found, tuple) else (found,)
+        return sum(
+            np.sum(np.cos(np.arange(1, np.size(each) + 1)).reshape(np.shape(each)) * np.real(each)) for each in found
+        )
+
+    step = 1e-5
+    expected = (value(x + step * direction) - value(x - step * direction)) / (2 * step)
+    found = np.sum(grad(value)(x) * direction)
+    np.testing.assert_allclose(found, expected, rtol, 1e-7)

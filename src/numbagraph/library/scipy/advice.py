@@ -90,11 +90,6 @@ ADVICE: dict[str, dict[str, str]] = {
         "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
         "argrelmax": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
         "argrelmin": "x[1:-1] < np.minimum(x[:-2], x[2:]) are the places of troughs",
-        "periodogram": "np.abs(np.fft.rfft(x - np.mean(x)))**2 / (fs * len(x)), twice that between the ends",
-        **dict.fromkeys(
-            ("stft", "spectrogram", "csd", "coherence"),
-            "np.fft.rfft(np.lib.stride_tricks.sliding_window_view(x, nperseg)[::step] * window)",
-        ),
         **dict.fromkeys(
             ("butter", "cheby1", "cheby2", "ellip", "bessel", "firwin", "firwin2", "iirfilter", "tf2zpk", "bilinear"),
             "design the filter outside, and pass its coefficients",

@@ -35,7 +35,7 @@ MODULES = {
     "scipy.linalg": Later("numbagraph.library.scipy.linalg.functions"),
     "scipy.ndimage": Later("numbagraph.library.scipy.ndimage.filters"),
     "scipy.signal.windows": Later("numbagraph.library.scipy.signal.windows"),
-    "scipy.signal": Later("numbagraph.library.scipy.signal.smoothing"),
+    "scipy.signal": Later("numbagraph.library.scipy.signal.table"),
     "scipy.spatial.distance": Later("numbagraph.library.scipy.distance"),
     "scipy.spatial.transform": Later("numbagraph.library.scipy.spatial.rotations"),
     "scipy.spatial": Later("numbagraph.library.scipy.spatial.point_sets"),

@@ -1,4 +1,4 @@
-"""`scipy.signal`: changes of rate, medians of windows, and spectra."""
+"""`scipy.signal`: changes of rate, medians of windows, and frequency responses."""
 
 from __future__ import annotations
 
@@ -176,55 +176,4 @@ def of_powers(z: Any, coefficients: Any) -> Any:
     return found
 
 
-def welch(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = "hann_periodic",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-    average: str = "mean",
-) -> Any:
-    """`scipy.signal.welch` of real signals: the mean of the spectra of windows."""
-    values = array(x)
-    if values.dtype.kind in "biu":
-        values = values.astype(np.finfo(np.result_type(values.dtype, np.complex64)).dtype)
-    if values.dtype.kind == "c" or not return_onesided or average != "mean" or scaling not in ("density", "spectrum"):
-        refuse(
-            "scipy.signal.welch of complex signals, two-sided, or with medians", "the means of np.fft.fft of windows"
-        )
-    if detrend not in ("constant", False):
-        refuse("scipy.signal.welch with another trend than a constant", "scipy.signal.detrend of the signal first")
-    if 0 in known(values, "welch"):
-        return np.zeros(values.shape), np.zeros(values.shape)
-    rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
-    length = known(rows, "welch")[-1]
-    if isinstance(window, (str, tuple)):
-        size = min(256 if nperseg is None else int(nperseg), length)
-        weights = load("scipy.signal:get_window")(window, size)
-    else:
-        weights = np.asarray(window)
-        size = weights.size
-    weights = weights.astype(values.dtype)
-    overlap = size // 2 if noverlap is None else int(noverlap)
-    count = size if nfft is None else int(nfft)
-    if overlap >= size or count < size:
-        raise ValueError("noverlap must be less than nperseg, and nfft at least that")
-    parts = np.lib.stride_tricks.sliding_window_view(rows, size, axis=-1)[..., :: size - overlap, :]
-    if detrend == "constant":
-        parts = parts - np.mean(parts, -1, keepdims=True)
-    spectrum = np.abs(np.fft.rfft(parts * weights, count)) ** 2
-    scale = 1.0 / (fs * np.sum(weights * weights)) if scaling == "density" else 1.0 / np.sum(weights) ** 2
-    steps = np.full(count // 2 + 1, 2.0, values.dtype)
-    steps[0] = 1.0
-    if count % 2 == 0:
-        steps[-1] = 1.0
-    found = np.mean(spectrum * (scale * steps).astype(values.dtype), -2)
-    return np.fft.rfftfreq(count, 1 / fs), np.moveaxis(found, -1, axis)
-
-
-RESAMPLING = {each.__name__: each for each in (medfilt, resample, upfirdn, resample_poly, freqz, welch)}
+RESAMPLING = {each.__name__: each for each in (medfilt, resample, upfirdn, resample_poly, freqz)}

@@ -1,0 +1,29 @@
+"""The table of the functions of `scipy.signal`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numbagraph.library.scipy.arguments import Function
+from numbagraph.library.scipy.signal.analytic_signals import ANALYTIC
+from numbagraph.library.scipy.signal.convolution import CONVOLUTIONS
+from numbagraph.library.scipy.signal.recursive_filters import RECURSIONS
+from numbagraph.library.scipy.signal.resampling import RESAMPLING
+from numbagraph.library.scipy.signal.short_time import SHORT_TIME
+from numbagraph.library.scipy.signal.smoothing import savgol_filter
+from numbagraph.library.scipy.signal.spectra import SPECTRA
+from numbagraph.library.scipy.signal.trends import detrend
+from numbagraph.library.scipy.signal.waveforms import WAVEFORMS
+
+FUNCTIONS: dict[str, Function] = {
+    **ANALYTIC,
+    **CONVOLUTIONS,
+    **RECURSIONS,
+    **RESAMPLING,
+    **SHORT_TIME,
+    **SPECTRA,
+    **WAVEFORMS,
+    **{each.__name__: each for each in (savgol_filter, detrend)},
+}
+
+OBJECTS: dict[str, Any] = {}
