@@ -33,7 +33,7 @@ def check_error(function, *args):
 
 def check_slope(function, x, rtol=1e-5):
     """The derivative along a direction is that of differences of the function as it is."""
-    direction = np.random.default_rng(0).normal(size=x.shape)
+    direction = np.random.default_rng(0).normal(size=np.shape(x))
 
     def value(x):
         found = function(x)

@@ -87,7 +87,7 @@ def test_names_are_scipy_s():
 A = np.eye(3) + 0.1
 CALLS = {
     "scipy.optimize.direct": lambda x: scipy.optimize.direct(lambda p: np.sum((p - x) ** 2), [(0, 1)]),
-    "scipy.signal.butter": lambda x: scipy.signal.butter(2, x[0] / 9)[0],
+    "scipy.signal.buttord": lambda x: scipy.signal.buttord(x[0] / 9, x[0] / 4, 3, 40)[1],
     "scipy.sparse.linalg.eigsh": lambda x: scipy.sparse.linalg.eigsh(A * x[0], 1)[0],
     "scipy.spatial.Delaunay": lambda x: scipy.spatial.Delaunay(x.reshape(6, 2)).simplices,
     "scipy.stats.skewtest": lambda x: stats.skewtest(x)[0],

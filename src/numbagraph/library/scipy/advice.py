@@ -86,14 +86,18 @@ ADVICE: dict[str, dict[str, str]] = {
         "quadratic_assignment": "call it outside; numbagraph.pure_callback calls it from compiled code",
     },
     "scipy.signal": {
-        "decimate": "scipy.signal.filtfilt, and x[::q]",
         "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
         "argrelmax": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
         "argrelmin": "x[1:-1] < np.minimum(x[:-2], x[2:]) are the places of troughs",
         **dict.fromkeys(
-            ("butter", "cheby1", "cheby2", "ellip", "bessel", "firwin", "firwin2", "iirfilter", "tf2zpk", "bilinear"),
+            ("buttord", "cheb1ord", "cheb2ord", "ellipord", "iirdesign", "kaiserord"),
+            "call it outside: the order decides how many coefficients there are",
+        ),
+        **dict.fromkeys(
+            ("firls", "remez", "iircomb", "gammatone", "minimum_phase"),
             "design the filter outside, and pass its coefficients",
         ),
+        "ShortTimeFFT": "scipy.signal.stft, istft and spectrogram",
         **dict.fromkeys(("lsim", "impulse", "step"), "numbagraph.scan runs a recursion; scipy.signal.lfilter is one"),
     },
     "scipy.spatial": {

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.api.loops import scan
-from numbagraph.library.scipy.arguments import Function, array, axis_of, inexact, known, require
+from numbagraph.capture.builtins.numbers import is_traced
+from numbagraph.library.scipy.arguments import Function, array, axis_of, inexact, known, refuse, require
 from numbagraph.library.scipy.signal.convolution import convolve
 
 
@@ -196,4 +197,67 @@ def margin(rows: Any, kind: str | None, given: int | None, usual: int) -> int:
     return edge
 
 
-RECURSIONS: dict[str, Function] = {each.__name__: each for each in (lfilter, sosfilt, lfilter_zi, filtfilt)}
+def sosfilt_zi(sos: Any) -> Any:
+    """`scipy.signal.sosfilt_zi`: the states of the sections in which a constant 1 leaves all of them."""
+    sections = inexact(sos)
+    if sections.ndim != 2 or known(sections, "sosfilt_zi")[1] != 6:
+        raise ValueError("sos must be shape (n_sections, 6)")
+    states, level = [], np.ones((), sections.dtype)
+    for number in range(known(sections, "sosfilt_zi")[0]):
+        top, bottom = sections[number, :3], sections[number, 3:]
+        states.append(level * lfilter_zi(top, bottom))
+        level = level * (np.sum(top) / np.sum(bottom))
+    return np.stack(states)
+
+
+def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: Any = None) -> Any:
+    """`scipy.signal.sosfiltfilt`: forwards, and backwards."""
+    sections, values = np.atleast_2d(array(sos)), array(x)
+    count, width = known(sections, "sosfiltfilt")
+    if width != 6:
+        raise ValueError("sos array must be shape (n_sections, 6)")
+    require(np.all(sections[:, 3] == 1), "sos[:, 3] should be all ones")
+    if padlen is None and padtype is not None and is_traced(sos):
+        refuse(
+            "scipy.signal.sosfiltfilt of traced sections without padlen=",
+            "3 * (2 * len(sos) + 1 - min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())) is its default",
+        )
+    taps = 2 * count + 1
+    if not is_traced(sos):
+        taps -= int(min((sections[:, 2] == 0).sum(), (sections[:, 5] == 0).sum()))
+    rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
+    edge = margin(rows, padtype, padlen, 3 * taps)
+    wide = reflected(rows, edge, padtype if edge else None)
+    states = sosfilt_zi(sections).reshape((count, *(1,) * (rows.ndim - 1), 2))
+    forward, _ = sosfilt(sections, wide, zi=states * wide[..., :1])
+    back = np.flip(forward, -1)
+    found, _ = sosfilt(sections, back, zi=states * back[..., :1])
+    found = np.flip(found, -1)
+    return np.moveaxis(found[..., edge:-edge] if edge else found, -1, axis)
+
+
+def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
+    """`scipy.signal.lfiltic`: the state that these last results and elements leave."""
+    top, bottom = np.atleast_1d(array(b)), np.atleast_1d(array(a))
+    for name, each in (("a", bottom), ("b", top)):
+        if each.ndim > 1:
+            raise ValueError(f"Filter coefficients `{name}` must be 1-D.")
+    given = [top, bottom, array(y), *([] if x is None else [array(x)])]
+    kind = np.result_type(*(each.dtype for each in given))
+    kind = kind if kind.kind in "fc" else np.dtype(np.float64)
+    require(bottom[0] != 0, "First `a` filter coefficient must be non-zero.")
+    above, below = (known(each, "lfiltic")[0] - 1 for each in (top, bottom))
+    zeros = np.zeros(max(above, below), kind)
+    before = [np.concatenate([np.atleast_1d(each).astype(kind), zeros]) for each in given[2:]]
+    inputs = before[1] if len(before) > 1 else zeros
+    found = [
+        (np.sum(top[m + 1 :] * inputs[: above - m]) if m < above else 0.0)
+        - (np.sum(bottom[m + 1 :] * before[0][: below - m]) if m < below else 0.0)
+        for m in range(max(above, below))
+    ]
+    return np.stack(found).astype(kind) / bottom[0].astype(kind) if found else zeros
+
+
+RECURSIONS: dict[str, Function] = {
+    each.__name__: each for each in (filtfilt, lfilter, lfilter_zi, lfiltic, sosfilt, sosfilt_zi, sosfiltfilt)
+}

@@ -1,4 +1,4 @@
-"""`scipy.signal`: changes of rate, medians of windows, and frequency responses."""
+"""`scipy.signal`: changes of rate, and medians of windows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir.op import load
-from numbagraph.library.scipy.arguments import array, axis_of, inexact, known, refuse
+from numbagraph.library.scipy.arguments import array, axis_of, inexact, known, known_number, refuse
 from numbagraph.library.scipy.ndimage.sorting_network import MOST_EXCHANGED, of_rank
 from numbagraph.library.scipy.signal.convolution import CONVOLUTIONS, MOST_TERMS
+from numbagraph.library.scipy.signal.recursive_filters import filtfilt, lfilter, sosfilt, sosfiltfilt
 from numbagraph.tracing.tracer import Tracer
 
 MOST_PHASES = 16
@@ -140,40 +141,41 @@ def resample_poly(
     return np.moveaxis(found[..., dropped : dropped + count], -1, axis)
 
 
-def freqz(
-    b: Any,
-    a: Any = 1,
-    worN: Any = 512,
-    whole: bool = False,
-    plot: Any = None,
-    fs: Any = 2 * np.pi,
-    include_nyquist: bool = False,
-) -> Any:
-    """`scipy.signal.freqz`: the quotient of two polynomials on the unit circle."""
-    if plot is not None:
-        refuse("scipy.signal.freqz with plot=", "plot what is returned")
-    above, below = (np.atleast_1d(inexact(each)) for each in (b, a))
-    if above.ndim > 1 or below.ndim > 1:
-        refuse("scipy.signal.freqz of several filters", "call it for each")
-    if isinstance(worN, Tracer) and not worN.ndim and worN.dtype.kind in "iu":
-        refuse("scipy.signal.freqz with a traced number of frequencies", "give worN= as a static argument")
-    if worN is None or isinstance(worN, (int, np.integer)):
-        last = 2 * np.pi if whole else np.pi
-        points = np.linspace(0, last, 512 if worN is None else int(worN), endpoint=include_nyquist and not whole)
-    else:
-        points = 2 * np.pi * np.atleast_1d(array(worN)) / fs
-    turned = np.exp(-1j * points)
-    found = of_powers(turned, above) / of_powers(turned, below)
-    return points * (fs / (2 * np.pi)), found
+def decimate(x: Any, q: Any, n: Any = None, ftype: Any = "iir", axis: int = -1, zero_phase: bool = True) -> Any:
+    """`scipy.signal.decimate`: a filter, which SciPy designs, and every ``q``-th element of what it gives."""
+    values = inexact(x)
+    values = values.astype(np.float64) if values.dtype == np.float16 else values
+    factor = known_number(q, "scipy.signal.decimate")
+    order = None if n is None else known_number(n, "scipy.signal.decimate")
+    rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
+    kind, parts = antialiasing(factor, order, ftype)
+    parts = [each.astype(np.result_type(each.dtype, np.float32) if each.dtype.kind == "c" else values.real.dtype)
+             for each in parts]  # fmt: skip
+    if kind == "fir" and zero_phase:
+        return np.moveaxis(resample_poly(rows, 1, factor, -1, parts[0]), -1, axis)
+    if kind == "fir":
+        count = -(-known(rows, "decimate")[-1] // factor)
+        return np.moveaxis(upfirdn(parts[0], rows, 1, factor)[..., :count], -1, axis)
+    passes = {("sos", True): sosfiltfilt, ("sos", False): sosfilt, ("ba", True): filtfilt, ("ba", False): lfilter}
+    return np.moveaxis(passes[kind, bool(zero_phase)](*parts, rows)[..., ::factor], -1, axis)
 
 
-def of_powers(z: Any, coefficients: Any) -> Any:
-    """A polynomial in z, the lowest power first."""
-    count = known(coefficients, "freqz")[0]
-    found = coefficients[count - 1] + 0.0 * z
-    for number in range(count - 2, -1, -1):
-        found = coefficients[number] + found * z
-    return found
+def antialiasing(factor: int, order: int | None, ftype: Any) -> tuple[str, list[Any]]:
+    """Return the form and the parts of the filter that goes before every ``factor``-th element is taken."""
+    if ftype == "fir":
+        taps = (20 * factor if order is None else order) + 1
+        return "fir", [load("scipy.signal:firwin")(taps, 1.0 / factor, window="hamming")]
+    if ftype == "iir":
+        return "sos", [load("scipy.signal:cheby1")(8 if order is None else order, 0.05, 0.8 / factor, output="sos")]
+    if not isinstance(ftype, load("scipy.signal:dlti")):
+        raise ValueError("invalid ftype")
+    system: Any = ftype
+    roots, quotient = system.to_zpk(), system.to_tf()
+    if not len(roots.poles):
+        return "fir", [np.asarray(quotient.num / quotient.den)]
+    if np.any(np.iscomplex(roots.poles)) or np.iscomplex(roots.gain):
+        return "ba", [np.asarray(quotient.num), np.asarray(quotient.den)]
+    return "sos", [load("scipy.signal:zpk2sos")(roots.zeros, roots.poles, roots.gain)]
 
 
-RESAMPLING = {each.__name__: each for each in (medfilt, resample, upfirdn, resample_poly, freqz)}
+RESAMPLING = {each.__name__: each for each in (medfilt, resample, upfirdn, resample_poly, decimate)}
