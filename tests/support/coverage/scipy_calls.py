@@ -245,6 +245,29 @@ zoom: ndimage.zoom(A, 1.7, order=1)
 """
 
 SIGNAL = """
+argrelextrema: signal.argrelextrema(x, np.greater_equal)[0]
+argrelmax: signal.argrelmax(x)[0]
+argrelmin: signal.argrelmin(A, axis=1, mode="wrap")
+deconvolve: signal.deconvolve(x, v)
+envelope: signal.envelope(x)
+find_peaks: signal.find_peaks(np.concatenate([x, y, p]), 0.0, distance=2)[0]
+hilbert2: signal.hilbert2(A)
+peak_prominences: signal.peak_prominences(np.concatenate([x, y, p]), [3, 5])
+peak_widths: signal.peak_widths(np.concatenate([x, y, p]), [3, 5])
+wiener: signal.wiener(A)
+bode: signal.bode(([1.0], v), n=5)
+cont2discrete: signal.cont2discrete((S[:3, :3], S[:3, :1], S[:1, :3], S[:1, :1]), s / 9)
+dbode: signal.dbode(([1.0], v, 0.1), n=5)
+dfreqresp: signal.dfreqresp(([1.0], v, 0.1), n=5)
+dimpulse: signal.dimpulse(([0.1], np.array([1.0, 0.1, 0.2]) * s, 0.1), n=5)[1][0]
+dlsim: signal.dlsim(([0.1], np.array([1.0, 0.1, 0.2]) * s, 0.1), x)
+dstep: signal.dstep(([0.1], np.array([1.0, 0.1, 0.2]) * s, 0.1), n=5)[1][0]
+freqresp: signal.freqresp(([1.0], v), n=5)
+impulse: signal.impulse(([1.0], np.array([1.0, 1.0, 2.0]) * s), N=9)
+lsim: signal.lsim(([1.0], np.array([1.0, 1.0, 2.0]) * s), x, np.arange(len(x)) * 0.1)
+ss2tf: signal.ss2tf(S[:3, :3], S[:3, :1], S[:1, :3], S[:1, :1])
+step: signal.step(([1.0], np.array([1.0, 1.0, 2.0]) * s), N=9)
+tf2ss: signal.tf2ss([1.0, 0.5], v)
 bessel: signal.bessel(3, s / 9)
 bilinear: signal.bilinear(v, [1.0, 0.5, 0.2], s)
 bilinear_zpk: signal.bilinear_zpk([], -t, 1.0, s)

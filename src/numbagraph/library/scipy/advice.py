@@ -86,9 +86,7 @@ ADVICE: dict[str, dict[str, str]] = {
         "quadratic_assignment": "call it outside; numbagraph.pure_callback calls it from compiled code",
     },
     "scipy.signal": {
-        "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
-        "argrelmax": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
-        "argrelmin": "x[1:-1] < np.minimum(x[:-2], x[2:]) are the places of troughs",
+        "find_peaks_cwt": "scipy.signal.find_peaks",
         **dict.fromkeys(
             ("buttord", "cheb1ord", "cheb2ord", "ellipord", "iirdesign", "kaiserord"),
             "call it outside: the order decides how many coefficients there are",
@@ -98,7 +96,10 @@ ADVICE: dict[str, dict[str, str]] = {
             "design the filter outside, and pass its coefficients",
         ),
         "ShortTimeFFT": "scipy.signal.stft, istft and spectrogram",
-        **dict.fromkeys(("lsim", "impulse", "step"), "numbagraph.scan runs a recursion; scipy.signal.lfilter is one"),
+        **dict.fromkeys(
+            ("lti", "dlti", "StateSpace", "TransferFunction", "ZerosPolesGain"),
+            "scipy.signal.lsim, step and freqresp take the tuple of a system's parts",
+        ),
     },
     "scipy.spatial": {
         **dict.fromkeys(
