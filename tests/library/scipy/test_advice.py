@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy
 import scipy.cluster.hierarchy
-import scipy.cluster.vq
 import scipy.fft
 import scipy.integrate
 import scipy.interpolate
@@ -61,7 +60,6 @@ SAME = {
         {"x": np.array([1.0, 2.0, 3.0]), "p": np.array([0.2, 0.3, 0.5])},
         stats.multinomial.logpmf([1, 2, 3], 6, [0.2, 0.3, 0.5]),
     ),
-    "whiten": ({"obs": POINTS}, scipy.cluster.vq.whiten(POINTS)),
 }
 """Advice that is a formula: its arguments, and SciPy's result."""
 BY_NAME = {name: text for table in ADVICE.values() for name, text in table.items()}

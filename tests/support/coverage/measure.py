@@ -49,6 +49,7 @@ FOLDER = tempfile.TemporaryDirectory()
 
 PREAMBLE = """import numpy as np
 from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, special, stats
+from scipy.cluster import vq
 from scipy.optimize import elementwise as _elementwise
 from scipy.spatial import distance, transform
 

@@ -383,6 +383,14 @@ rfftfreq: fft.rfftfreq(len(x), s)
 rfftn: fft.rfftn(C)
 """
 
+CLUSTERS = """
+kmeans: vq.kmeans(A, A[:2] + 0.1)
+kmeans2: vq.kmeans2(A, 2, minit="++", rng=3)
+py_vq: vq.py_vq(A, A[:2] + 0.1)
+vq: vq.vq(A, A[:2] + 0.1)
+whiten: vq.whiten(A)
+"""
+
 DISTANCE = """
 braycurtis: distance.braycurtis(x, y)
 canberra: distance.canberra(x, y)
@@ -419,6 +427,7 @@ MODULES = {
     "scipy_optimize": ("scipy.optimize", OPTIMIZE),
     "scipy_ndimage": ("scipy.ndimage", NDIMAGE),
     "scipy_signal": ("scipy.signal", SIGNAL),
+    "scipy_clusters": ("scipy.cluster.vq", CLUSTERS),
     "scipy_distance": ("scipy.spatial.distance", DISTANCE),
     "scipy_spatial": ("scipy.spatial", SPATIAL),
     "scipy_transform": ("scipy.spatial.transform", TRANSFORM),

@@ -27,14 +27,6 @@ ADVICE: dict[str, dict[str, str]] = {
         ("linkage", "fcluster", "ward", "average", "single", "complete"),
         "call it outside: it joins points step by step",
     ),
-    "scipy.cluster.vq": {
-        "vq": "d = scipy.spatial.distance.cdist(obs, code_book); np.argmin(d, 1) and np.min(d, 1) are it",
-        "whiten": "obs / np.std(obs, axis=0)",
-        **dict.fromkeys(
-            ("kmeans", "kmeans2"),
-            "its steps are np.argmin(scipy.spatial.distance.cdist(x, c), 1) and means, in numbagraph.fori_loop",
-        ),
-    },
     "scipy.fft": {"fhtoffset": "call it outside: it depends on the spacing alone"},
     "scipy.integrate": {
         "newton_cotes": "call it outside: its argument is a number of points",

@@ -29,6 +29,7 @@ else:
 Function = Callable[..., Any]
 
 MODULES = {
+    "scipy.cluster.vq": Later("numbagraph.library.scipy.clusters"),
     "scipy.fft": Later("numbagraph.library.scipy.fft"),
     "scipy.integrate": Later("numbagraph.library.scipy.integrate"),
     "scipy.interpolate": Later("numbagraph.library.scipy.interpolate.interpolants"),

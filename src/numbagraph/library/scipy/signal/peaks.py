@@ -183,7 +183,6 @@ def peak_prominences(x: Any, peaks: Any, wlen: Any = None) -> tuple[Any, Any, An
     values, places = line_of(x), places_of(peaks)
     (count,) = known(values, "peak_prominences")
     reach = count if wlen is None else half_of(wlen)
-    require(np.all((places >= 0) & (places < count)), "the places of peaks must be within `x`")
 
     def base(place: Any, way: int, end: Any) -> Any:
         def is_below(state: Any) -> Any:
