@@ -29,7 +29,6 @@ else:
 Function = Callable[..., Any]
 
 MODULES = {
-    "scipy.cluster.vq": Later("numbagraph.library.scipy.clusters"),
     "scipy.fft": Later("numbagraph.library.scipy.fft"),
     "scipy.integrate": Later("numbagraph.library.scipy.integrate"),
     "scipy.interpolate": Later("numbagraph.library.scipy.interpolate.interpolants"),
@@ -42,8 +41,9 @@ MODULES = {
     "scipy.spatial": Later("numbagraph.library.scipy.spatial.point_sets"),
     "scipy.stats": Later("numbagraph.library.scipy.stats.samples"),
     "scipy.special": Later("numbagraph.library.scipy.special.compositions"),
+    "scipy.cluster.vq": Later("numbagraph.library.scipy.clusters"),
 }
-"""The modules of this folder that have the tables, by those of SciPy."""
+"""The modules of this folder that have the tables, by those of SciPy. (The last one has `cdist` of another, too.)"""
 
 CLASSES = ("scipy.spatial.transform",)
 """The modules with classes that have other constructors."""
