@@ -65,7 +65,7 @@ def test_properties_of_given_peaks():
     check_slope(lambda x: signal.find_peaks(x, width=0.1)[1]["widths"], X)
     with pytest.raises(TypeError, match="cannot safely cast"):
         graph_jit(lambda x: signal.peak_prominences(x, x))(X)
-    with pytest.raises(IndexError, match="out of bounds"):
+    with pytest.raises(ValueError, match="not a valid index"):
         graph_jit(lambda x, p: signal.peak_prominences(x, p))(X, np.array([70]))
 
 

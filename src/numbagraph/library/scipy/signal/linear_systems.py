@@ -106,6 +106,8 @@ def dlsim(system: Any, u: Any, t: Any = None, x0: Any = None) -> Any:
     given = np.atleast_1d(inexact(u))
     given = given[:, None] if given.ndim == 1 else given
     count = known(given, "dlsim")[0]
+    if not count:
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
     end = (count - 1) * dt
     if t is not None:
         if is_traced(t, dt):

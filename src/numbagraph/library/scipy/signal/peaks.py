@@ -178,10 +178,21 @@ def places_of(peaks: Any) -> Any:
     return lifted(given.astype(np.int64))
 
 
+def within_line(places: Any, count: int) -> Any:
+    """Places that are known to be within a signal of some length."""
+    text = "a peak is not a valid index for `x`"
+    length = places.shape[0]
+    if not count and isinstance(length, int) and length:
+        raise ValueError(text)
+    require(np.all((places >= 0) & (places < count)), text)
+    return np.clip(places, 0, max(count - 1, 0))
+
+
 def peak_prominences(x: Any, peaks: Any, wlen: Any = None) -> tuple[Any, Any, Any]:
     """`scipy.signal.peak_prominences`."""
     values, places = line_of(x), places_of(peaks)
     (count,) = known(values, "peak_prominences")
+    places = within_line(places, count)
     reach = count if wlen is None else half_of(wlen)
 
     def base(place: Any, way: int, end: Any) -> Any:
@@ -216,6 +227,7 @@ def peak_widths(
     """`scipy.signal.peak_widths`: between the places on both sides where the signal has a height."""
     values, places = line_of(x), places_of(peaks)
     require(array(rel_height) >= 0, "`rel_height` must be greater or equal to 0.0")
+    places = within_line(places, known(values, "peak_widths")[0])
     data = peak_prominences(values, places, wlen) if prominence_data is None else prominence_data
     prominences, left, right = (lifted(array(each)) for each in data)
     heights = values[places] - prominences * rel_height

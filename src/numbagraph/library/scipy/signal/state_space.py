@@ -79,6 +79,8 @@ def ss2tf(A: Any, B: Any, C: Any, D: Any, input: int = 0) -> tuple[Any, Any]:
     if not known(a, "ss2tf")[0]:
         return np.ravel(d[:, input : input + 1]), np.ones(1)
     below = characteristic(a)
+    if not outputs:
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
     column, direct = b[:, input : input + 1], d[:, input]
     rows = [characteristic(a - column @ c[row : row + 1]) + (direct[row] - 1) * below for row in range(outputs)]
     return np.stack(rows), below
