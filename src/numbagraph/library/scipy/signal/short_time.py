@@ -35,8 +35,8 @@ def spectrogram(
     if mode not in MODES:
         raise ValueError(f"unknown value for mode {mode}, must be one of {MODES}")
     values = array(x)
-    if noverlap is None and 0 not in known(values, "spectrogram"):
-        noverlap = weights_of(window, nperseg, known(values, "spectrogram")[axis])[1] // 8
+    size = weights_of(window, nperseg, known(values, "spectrogram")[axis])[1]
+    noverlap = size // 8 if noverlap is None else noverlap
     power = mode == "psd"
     found, times, spectra = of_windows(
         values, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, power=power

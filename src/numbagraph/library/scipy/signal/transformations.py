@@ -79,6 +79,8 @@ def normalised(b: Any, a: Any) -> tuple[Any, Any]:
 
 def polynomials(b: Any, a: Any) -> tuple[Any, Any]:
     above, below = (np.atleast_1d(inexact(each)) for each in (b, a))
+    if 0 in known(below, "a filter"):
+        raise ValueError("Denominator must have at least on nonzero element.")
     for name, each in (("a", below), ("b", above)):
         if each.ndim != 1:
             raise ValueError(f"Parameter {name} is not a 1d array since {name}.shape={known(each, 'a filter')}")
