@@ -104,6 +104,8 @@ def test_batches_of_which_all_elements_have_the_same_lengths(function):
     np.testing.assert_allclose(found, [function(each) for each in batch], rtol=1e-12)
 
 
-def test_batches_whose_elements_have_several_lengths_are_refused():
-    with pytest.raises(NotImplementedError, match="sizes that differ along a batch"):
-        ng.graph_jit(ng.vmap(clipped))(np.stack([X, 2 * X]))
+def test_batches_whose_elements_have_several_lengths():
+    batch = np.stack([X, 2 * X])
+    np.testing.assert_allclose(ng.graph_jit(ng.vmap(clipped))(batch), [clipped(each) for each in batch], rtol=1e-12)
+    found = ng.graph_jit(ng.vmap(ng.grad(clipped)))(batch)
+    np.testing.assert_allclose(found, [differences(clipped, each) for each in batch], rtol=1e-5, atol=1e-6)

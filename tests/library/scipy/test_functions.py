@@ -43,7 +43,8 @@ def test_derivatives(page):
 
 
 NOT_ON_JAX = {
-    "null_space", "orth", "median", "argrelextrema", "argrelmax", "argrelmin", "find_peaks", "kmeans", "kmeans2", "solve_bvp",
+    "null_space", "orth", "median", "argrelextrema", "argrelmax", "argrelmin", "find_peaks", "kmeans", "kmeans2",
+    "solve_bvp",
 }  # fmt: skip
 """Functions whose results are as long as elements say, or that draw from a generator of NumPy's."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numbagraph.api.loops import fori_loop, while_loop
 from numbagraph.ir.op import load, registry
 from numbagraph.library.scipy.arguments import Function, array, differentiated, known, lifted, require
-from numbagraph.library.scipy.solvers.minima.random_states import from_state, generator_of, left_in
+from numbagraph.library.scipy.solvers.global_minima.random_states import from_state, generator_of, left_in
 from numbagraph.tracing.tracer import apply
 
 EMPTY = "One of the clusters is empty. Re-run kmeans with a different initialization."

@@ -19,7 +19,6 @@ from numbagraph.library.scipy.results import result_of
 from numbagraph.library.scipy.solvers.global_minima.feasibility import Standing, best_of, excesses, is_better, listed
 from numbagraph.library.scipy.solvers.global_minima.population_results import Ending, of_constraints, outcome
 from numbagraph.library.scipy.solvers.global_minima.random_states import drawn_where, from_state, generator_of, left_in
-from numbagraph.library.scipy.solvers.minima.minimize import OPTIONS
 from numbagraph.library.scipy.solvers.minima.objective import PRECISION
 
 Function = Callable[..., Any]
@@ -91,7 +90,7 @@ def differential_evolution(
 ) -> Any:  # fmt: skip
     """`scipy.optimize.differential_evolution`."""
     conditions = listed(constraints)
-    refuse_others(strategy, disp, vectorized, conditions, polish)
+    refuse_others(strategy, disp, vectorized, conditions)
     generator = generator_of(rng, seed, "differential_evolution")
     updating = updating_of(updating, workers, vectorized)
     lower, upper = limits_of(bounds)
@@ -175,7 +174,7 @@ def differential_evolution(
     return outcome(ending, found, success, summary)
 
 
-def refuse_others(strategy: Any, disp: Any, vectorized: Any, conditions: Any, polish: Any) -> None:
+def refuse_others(strategy: Any, disp: Any, vectorized: Any, conditions: Any) -> None:
     what = "differential_evolution with "
     if callable(strategy):
         refuse(f"{what}a function as strategy", f"choose one of {', '.join(MUTATIONS)}, followed by bin or exp")
@@ -185,11 +184,6 @@ def refuse_others(strategy: Any, disp: Any, vectorized: Any, conditions: Any, po
         refuse(f"{what}disp=", "give callback=, which may print")
     if conditions and vectorized:
         refuse(f"{what}constraints= and vectorized=", "leave vectorized out: loops are compiled")
-    if conditions and polish and not callable(polish) and "trust-constr" not in OPTIONS:
-        refuse(
-            f"{what}constraints= and polish=True",
-            "give polish=False, or polish=functools.partial(scipy.optimize.minimize, method='SLSQP')",
-        )
 
 
 def flags_of(integrality: Any, count: int) -> list[bool]:

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.api.loops import while_loop
-from numbagraph.library.scipy.solvers.minima.interior.projections import (
-    Projections,
-    least_solution,
-    orthogonal_part,
-)
-from numbagraph.library.scipy.solvers.minima.interior.segments import (
+from numbagraph.library.scipy.solvers.minima.interior.intersections import (
     Room,
     inside,
     inside_of_line,
     is_above,
+)
+from numbagraph.library.scipy.solvers.minima.interior.projections import (
+    Projections,
+    least_solution,
+    orthogonal_part,
 )
 from numbagraph.library.scipy.solvers.minima.minpack_step import chosen
 

@@ -24,6 +24,7 @@ from numbagraph.library.scipy.solvers.minima.interior.canonical_constraints impo
     values_of,
 )
 from numbagraph.library.scipy.solvers.minima.interior.curvature import Curvature, Rule, flat, learned
+from numbagraph.library.scipy.solvers.minima.interior.intersections import Room, above_floor, of_segment
 from numbagraph.library.scipy.solvers.minima.interior.projections import (
     Projections,
     lacks_rows,
@@ -37,7 +38,6 @@ from numbagraph.library.scipy.solvers.minima.interior.quadratic_steps import (
     normal_step,
     tangential_step,
 )
-from numbagraph.library.scipy.solvers.minima.interior.segments import Room, above_floor, of_segment
 from numbagraph.library.scipy.solvers.minima.objective import Objective
 
 RUNNING, LIMIT, OPTIMAL, CLOSE, VIOLATED = -1, 0, 1, 2, 4
