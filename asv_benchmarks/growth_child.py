@@ -28,14 +28,15 @@ def forget_peak() -> None:
 
 
 def measure(name: str, size: int) -> dict[str, float]:
-    """Processor seconds that a compilation takes, and by how many bytes the process's peak grows."""
+    """Processor seconds that a compilation takes, and by how many bytes the process's peak grows. Pages that the system
+    has taken back meanwhile count as none."""
     family = FAMILIES[name]
     family.prepare(family.warm, 1.25)()
     compile_ = family.prepare(size, 0.875)
     forget_peak()
     before, start = peak_bytes(), time.process_time()
     compile_()
-    return {"seconds": time.process_time() - start, "bytes": peak_bytes() - before}
+    return {"seconds": time.process_time() - start, "bytes": max(0, peak_bytes() - before)}
 
 
 if __name__ == "__main__":

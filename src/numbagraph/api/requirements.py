@@ -10,7 +10,6 @@ from numbagraph.ir.graph import Guard, guard_values, with_guard_values
 from numbagraph.ir.later import Later
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Extent, Value
-from numbagraph.ops.control.scan import over_elements
 from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.masks import under_masks, without_masks
 from numbagraph.tracing.regions import dependents
@@ -19,8 +18,10 @@ from numbagraph.transforms.batching import Batched, batch_with_guards
 
 if TYPE_CHECKING:
     from numbagraph.loops import versions
+    from numbagraph.ops.control import scan
 else:
     versions = Later("numbagraph.loops.versions")
+    scan = Later("numbagraph.ops.control.scan")
 
 
 class Requirements:
@@ -85,7 +86,7 @@ class Requirements:
             raise error
         guards = with_guard_values(self.found, whole[len(values) :])
         chosen = [each for each in dict.fromkeys(own) if each in varying]
-        found = over_elements([arrays[each] for each in points], [True] * len(points), points, chosen, guards)
+        found = scan.over_elements([arrays[each] for each in points], [True] * len(points), points, chosen, guards)
         by_value = dict(zip(chosen, found, strict=True))
         return [(by_value.get(each, each), each in by_value) for each in own]
 

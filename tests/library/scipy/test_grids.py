@@ -5,7 +5,7 @@ import pytest
 from scipy import interpolate
 
 from numbagraph import graph_jit, vmap
-from tests.library.scipy.test_functions import check, check_error, slope_error
+from tests.support.scipy_checks import check, check_error, check_slope
 
 RNG = np.random.default_rng(8)
 X, Y = np.cumsum(RNG.uniform(0.3, 1.0, 6)), np.cumsum(RNG.uniform(0.3, 1.0, 7))
@@ -39,8 +39,8 @@ def test_methods_on_a_grid(method):
         compiled(np.array([[np.nan, Y[1]]]))
     exact = f"{method}_legacy" if method in ("slinear", "cubic", "quintic") else method
     if method != "nearest":
-        slope_error(lambda z: interpolate.RegularGridInterpolator((X, Y), z, exact)(POINTS), Z)
-        slope_error(lambda p: captured(p), POINTS, rtol=1e-4)
+        check_slope(lambda z: interpolate.RegularGridInterpolator((X, Y), z, exact)(POINTS), Z)
+        check_slope(lambda p: captured(p), POINTS, rtol=1e-4)
 
 
 @pytest.mark.repeats
@@ -53,7 +53,7 @@ def test_traced_points_of_a_grid(method):
     check(values, X[::-1].copy(), Y, Z[:, :, None] * np.arange(1.0, 3.0), BEYOND[0], rtol=near(method))
     check(lambda z, p: interpolate.RegularGridInterpolator((X[::-1], Y), z, method)(p), Z, POINTS, rtol=near(method))
     if method not in ("nearest", "quintic"):
-        slope_error(lambda x: interpolate.interpn((x, Y), Z, POINTS, method, False, None), X, rtol=1e-3)
+        check_slope(lambda x: interpolate.interpn((x, Y), Z, POINTS, method, False, None), X, rtol=1e-3)
 
 
 def test_more_of_grids():
@@ -110,7 +110,7 @@ def test_splines_of_two_variables(name):
     check(values, x, y, rtol=1e-8)
     check(lambda a, b: spline.integral(a, 2.0, 0.5, b), np.float64(0.7), np.float64(1.9), rtol=1e-8)
     check(lambda x, y: spline.ev(x[:, None], y), x[:2], y)
-    slope_error(lambda x: spline.ev(x, POINTS[:, 1]), POINTS[:, 0] * 0.9)
+    check_slope(lambda x: spline.ev(x, POINTS[:, 1]), POINTS[:, 0] * 0.9)
     check_error(lambda x: spline(x, y), x[::-1])
     check_error(lambda x: spline.ev(x, y, dx=-1), x)
 
@@ -121,7 +121,7 @@ def test_splines_through_traced_heights():
         return spline.ev(p[:, 0], p[:, 1]), spline.integral(0.5, 1.0, 1.0, 2.0), spline.get_coeffs()
 
     check(made, X, Z, POINTS, rtol=1e-8)
-    slope_error(lambda z: interpolate.RectBivariateSpline(X, Y, z).ev(POINTS[:, 0], POINTS[:, 1]), Z)
+    check_slope(lambda z: interpolate.RectBivariateSpline(X, Y, z).ev(POINTS[:, 0], POINTS[:, 1]), Z)
     check_error(lambda z: interpolate.RectBivariateSpline(X[::-1], Y, z)(1.0, 1.0), Z)
     check_error(lambda z: interpolate.RectBivariateSpline(Y, X, z)(1.0, 1.0), Z)
     with pytest.raises(TypeError, match="s > 0 is not supported"):
@@ -132,7 +132,7 @@ def test_products_of_splines():
     spline = interpolate.RegularGridInterpolator((X, Y), Z, "cubic")._spline
     check(lambda p: (spline(p), spline(p, nu=(1, 1)), spline(p, extrapolate=False)), BEYOND, rtol=1e-9)
     check(lambda c, p: interpolate.NdBSpline(spline.t, c, 3)(p), spline.c, BEYOND, rtol=1e-9)
-    slope_error(lambda c: interpolate.NdBSpline(spline.t, c, 3)(POINTS), spline.c)
+    check_slope(lambda c: interpolate.NdBSpline(spline.t, c, 3)(POINTS), spline.c)
     check_error(lambda c: interpolate.NdBSpline(spline.t, c, 3)(POINTS), spline.c[1:])
     check_error(lambda c: interpolate.NdBSpline(spline.t, c, 3)(POINTS), spline.c[0])
     check_error(lambda p: spline(p), POINTS[:, :1])

@@ -6,7 +6,7 @@ from scipy import interpolate
 
 from numbagraph import graph_jit, vmap
 from numbagraph.library.scipy.interpolate.radial import KERNELS
-from tests.library.scipy.test_functions import check, check_error, slope_error
+from tests.support.scipy_checks import check, check_error, check_slope
 
 RNG = np.random.default_rng(9)
 POINTS, AT = RNG.normal(size=(14, 2)), RNG.normal(size=(6, 2))
@@ -22,9 +22,9 @@ def test_radial_functions(kernel):
     smoothing = RNG.uniform(0.01, 0.1, 14)
     at = np.concatenate([AT, POINTS[:2]])
     check(values, POINTS, HEIGHTS, np.float64(1.3), smoothing, at, rtol=1e-7)
-    slope_error(lambda y: values(y, HEIGHTS, 1.3, smoothing, AT), POINTS, rtol=1e-4)
+    check_slope(lambda y: values(y, HEIGHTS, 1.3, smoothing, AT), POINTS, rtol=1e-4)
     parts = np.concatenate([HEIGHTS[:, 0], [1.3], smoothing])
-    slope_error(lambda each: values(POINTS, each[:14], each[14], each[15:], AT), parts, rtol=1e-4)
+    check_slope(lambda each: values(POINTS, each[:14], each[14], each[15:], AT), parts, rtol=1e-4)
 
 
 def test_options_of_radial_functions():

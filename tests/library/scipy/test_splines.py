@@ -5,7 +5,7 @@ import pytest
 from scipy import interpolate
 
 from numbagraph import grad, graph_jit, scan, vmap
-from tests.library.scipy.test_functions import check, check_error, slope_error
+from tests.support.scipy_checks import check, check_error, check_slope
 
 RNG = np.random.default_rng(4)
 KNOTS = np.cumsum(RNG.uniform(0.1, 1.0, 9))
@@ -64,7 +64,7 @@ def test_periodic_splines(count, columns):
             KNOTS[:count], heights, AT, rtol=1e-8,
         )  # fmt: skip
     if not columns:
-        slope_error(
+        check_slope(
             lambda y: interpolate.CubicSpline(KNOTS[:count], np.append(y, y[:1]), bc_type="periodic")(AT[0]),
             heights[:-1],
         )
@@ -94,10 +94,10 @@ def test_shapes_are_kept_where_heights_do_not_change():
 @pytest.mark.parametrize("name", [name for name in MADE if name not in ("complex", "bounded")])
 def test_derivatives(name):
     made = MADE[name]
-    slope_error(lambda y: made(KNOTS, y)(INSIDE), HEIGHTS)
-    slope_error(lambda y: made(KNOTS, y)(INSIDE, 1), HEIGHTS)
-    slope_error(lambda x: made(x, HEIGHTS)(INSIDE), KNOTS)
-    slope_error(lambda at: made(KNOTS, HEIGHTS * at[0])(at), INSIDE)
+    check_slope(lambda y: made(KNOTS, y)(INSIDE), HEIGHTS)
+    check_slope(lambda y: made(KNOTS, y)(INSIDE, 1), HEIGHTS)
+    check_slope(lambda x: made(x, HEIGHTS)(INSIDE), KNOTS)
+    check_slope(lambda at: made(KNOTS, HEIGHTS * at[0])(at), INSIDE)
 
 
 @pytest.mark.repeats
@@ -112,7 +112,7 @@ def test_derivatives_and_integrals_of_splines(name):
     check_error(lambda y, at: made(KNOTS, y)(at, -1), HEIGHTS, AT)
     check(lambda y: made(KNOTS, y).integrate(KNOTS[1] + 0.1, KNOTS[5]), HEIGHTS, rtol=1e-9)
     check(lambda y, a: made(KNOTS, y).integrate(a, KNOTS[2]), HEIGHTS, np.float64(KNOTS[6] + 0.1), rtol=1e-9)
-    slope_error(lambda y: made(KNOTS, y).integrate(KNOTS[1] + 0.1, KNOTS[5]), HEIGHTS)
+    check_slope(lambda y: made(KNOTS, y).integrate(KNOTS[1] + 0.1, KNOTS[5]), HEIGHTS)
 
 
 @pytest.mark.repeats(but_each=7)
@@ -135,7 +135,7 @@ def test_interp1d_of_traced_heights(kind):
     for at, where in ((KNOTS[0] - 1, "below"), (KNOTS[-1] + 1, "above")):
         with pytest.raises(ValueError, match=where):
             graph_jit(lambda y, at: made(KNOTS, y)(at))(HEIGHTS.T, at)
-    slope_error(lambda y: made(KNOTS, y)(INSIDE), HEIGHTS.T)
+    check_slope(lambda y: made(KNOTS, y)(INSIDE), HEIGHTS.T)
     with_nan = np.where(np.arange(9) == 3, np.nan, HEIGHTS.T)
     if kind not in ("zero", 0):
         check(lambda y: made(KNOTS, y)(INSIDE), with_nan, rtol=1e-9)
@@ -181,7 +181,7 @@ def test_traced_conditions():
         return interpolate.CubicSpline(KNOTS, y, bc_type=((1, first), (2, last)))(at)
 
     check(spline, HEIGHTS[:, 0], AT, np.float64(0.3), np.float64(-2.0), rtol=1e-9)
-    slope_error(lambda first: spline(HEIGHTS[:, 0], INSIDE, first[0], first[1]), np.array([0.3, -2.0]))
+    check_slope(lambda first: spline(HEIGHTS[:, 0], INSIDE, first[0], first[1]), np.array([0.3, -2.0]))
 
 
 def test_splines_in_loops_and_batches():
@@ -230,7 +230,7 @@ def test_b_splines_of_repeated_knots(degree, ends):
     for heights, goes_on in ((columns[:, 0].real, True), (columns, False)):
         spline = interpolate.BSpline(knots, heights, degree, extrapolate=goes_on)
         check(lambda x, s=spline: tuple(s(x, nu) for nu in range(degree + 2)), at, rtol=1e-9)
-    slope_error(interpolate.BSpline(knots, columns[:, 0].real, degree), np.array([0.3, 1.5, 2.4]))
+    check_slope(interpolate.BSpline(knots, columns[:, 0].real, degree), np.array([0.3, 1.5, 2.4]))
 
 
 SPLINES = ["zero", "slinear", "quadratic", "cubic"]
