@@ -153,8 +153,14 @@ def test_states_and_both_ways():
     check(lambda s, x: signal.sosfiltfilt(s, x, axis=1, padlen=9), SECTIONS, ROWS)
     check(lambda x: signal.sosfiltfilt(SECTIONS, x), X.astype(np.float32), rtol=1e-5)
     check_error(lambda x: signal.sosfiltfilt(SECTIONS, x), X[:5])
-    with pytest.raises(TypeError, match="without padlen="):
-        graph_jit(lambda s, x: signal.sosfiltfilt(s, x))(SECTIONS, X)
+    for order, kind in ((4, "odd"), (3, "even"), (5, "constant")):
+
+        def smooth(x, cutoff, order=order, kind=kind):
+            return signal.sosfiltfilt(signal.butter(order, cutoff, output="sos"), x, padtype=kind)
+
+        check(smooth, np.cumsum(np.cos(np.arange(60.0) ** 2)), 0.2)
+    with pytest.raises(ValueError, match="must be greater than padlen"):
+        graph_jit(lambda s, x: signal.sosfiltfilt(s, x))(SECTIONS, X[:5])
     for b, a in (([1.0, 0.5], [2.0, 0.3, 0.1]), ([1.0, 0.5, 0.2, 0.1], [1.0, 0.2])):
         check(lambda y, x, b=b, a=a: signal.lfiltic(b, a, y, x), X[:3], X[3:5])
         check(lambda y, b=b, a=a: signal.lfiltic(b, a, y), X[:1])

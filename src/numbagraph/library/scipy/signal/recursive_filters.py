@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.api.loops import scan
 from numbagraph.capture.builtins.numbers import is_traced
-from numbagraph.library.scipy.arguments import Function, array, axis_of, inexact, known, refuse, require
+from numbagraph.library.scipy.arguments import Function, array, axis_of, inexact, known, lifted, require
 from numbagraph.library.scipy.signal.convolution import convolve
 
 
@@ -145,14 +145,19 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     return np.linalg.solve(matrix, weights - feedback * tops[0])
 
 
-def reflected(rows: Any, length: int, kind: str | None) -> Any:
-    """Return rows with elements before and after, as `scipy.signal.filtfilt` adds them."""
+def reflected(rows: Any, length: int, kind: str | None, reach: Any = None) -> Any:
+    """Return rows with elements before and after, as `scipy.signal.filtfilt` adds them. Those farther away than
+    ``reach`` are as those at that distance."""
     if kind is None or not length:
         return rows
     if kind == "constant":
         first = np.repeat(rows[..., :1], length, axis=-1)
         return np.concatenate([first, rows, np.repeat(rows[..., -1:], length, axis=-1)], -1)
-    before, after = rows[..., length:0:-1], rows[..., -2 : -(length + 2) : -1]
+    if reach is None:
+        before, after = rows[..., length:0:-1], rows[..., -2 : -(length + 2) : -1]
+    else:
+        distances = np.minimum(np.arange(length, 0, -1), reach)
+        before, after = rows[..., distances], rows[..., rows.shape[-1] - 1 - distances[::-1]]
     if kind == "odd":
         before, after = 2 * rows[..., :1] - before, 2 * rows[..., -1:] - after
     return np.concatenate([before, rows, after], -1)
@@ -186,13 +191,14 @@ def filtfilt(
     return np.moveaxis(found[..., edge:-edge] if edge else found, -1, axis)
 
 
-def margin(rows: Any, kind: str | None, given: int | None, usual: int) -> int:
+def margin(rows: Any, kind: str | None, given: int | None, usual: int, is_most: bool = False) -> int:
+    """Return how many elements are added on each side. ``is_most``: fewer than usual may do."""
     if kind not in ("even", "odd", "constant", None):
         raise ValueError(
             f"Unknown value '{kind}' given to padtype. padtype must be 'even', 'odd', 'constant', or None."
         )
     edge = 0 if kind is None else usual if given is None else int(given)
-    if known(rows, "filtfilt")[-1] <= edge:
+    if known(rows, "filtfilt")[-1] <= edge and not is_most:
         raise ValueError(f"The length of the input vector x must be greater than padlen, which is {edge}.")
     return edge
 
@@ -217,19 +223,20 @@ def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", p
     if width != 6:
         raise ValueError("sos array must be shape (n_sections, 6)")
     require(np.all(sections[:, 3] == 1), "sos[:, 3] should be all ones")
-    if padlen is None and padtype is not None and is_traced(sos):
-        refuse(
-            "scipy.signal.sosfiltfilt of traced sections without padlen=",
-            "3 * (2 * len(sos) + 1 - min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())) is its default",
-        )
-    taps = 2 * count + 1
-    if not is_traced(sos):
-        taps -= int(min((sections[:, 2] == 0).sum(), (sections[:, 5] == 0).sum()))
     rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
-    edge = margin(rows, padtype, padlen, 3 * taps)
-    wide = reflected(rows, edge, padtype if edge else None)
+    zeros, reach = np.minimum(np.sum(sections[:, 2] == 0), np.sum(sections[:, 5] == 0)), None
+    is_late = padlen is None and padtype is not None and is_traced(sos)
+    edge = margin(rows, padtype, padlen, 3 * (2 * count + 1 - (0 if is_traced(zeros) else int(zeros))), is_late)
+    if is_late:
+        rows, reach = lifted(rows), edge - 3 * zeros
+        text = "The length of the input vector x must be greater than padlen, which follows from zeros in sos."
+        require(rows.shape[-1] > reach, text)
+    wide = reflected(rows, edge, padtype if edge else None, reach)
     states = sosfilt_zi(sections).reshape((count, *(1,) * (rows.ndim - 1), 2))
     forward, _ = sosfilt(sections, wide, zi=states * wide[..., :1])
+    if is_late:  # what is constant before and behind leaves the states as they are
+        last = forward.shape[-1] - 1 - 3 * zeros
+        forward = np.where(np.arange(forward.shape[-1]) > last, forward[..., last][..., np.newaxis], forward)
     back = np.flip(forward, -1)
     found, _ = sosfilt(sections, back, zi=states * back[..., :1])
     found = np.flip(found, -1)
