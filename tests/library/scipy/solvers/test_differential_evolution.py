@@ -195,10 +195,11 @@ def test_warnings_and_what_is_refused():
 def test_polish_under_constraints():
     """Trust-constr polishes, and gives the derivative of the point on the active constraint."""
 
-    def nearest(s):
-        below = LinearConstraint(np.array([[1.0, 1.0]]), -np.inf, 2.0)
-        bounds = [(0, 3), (0, 3)]
-        return differential_evolution(lambda x: (x[0] - 1) ** 2 + (x[1] - s) ** 2, bounds, constraints=below, rng=1).x
+    def nearest(s, polish=True):
+        constraints = LinearConstraint(np.array([[1.0, 1.0]]), -np.inf, 2.0)
+        others = {"constraints": constraints, "rng": 1, "polish": polish}
+        return differential_evolution(lambda x: (x[0] - 1) ** 2 + (x[1] - s) ** 2, [(0, 3), (0, 3)], **others).x
 
     np.testing.assert_allclose(ng.graph_jit(nearest)(2.0), nearest(2.0), atol=1e-7)
     np.testing.assert_allclose(ng.jacrev(nearest)(2.0), [-0.5, 0.5], atol=1e-4)
+    assert np.isnan(ng.jacfwd(lambda s: nearest(s, polish=False))(2.0)).all()

@@ -56,7 +56,7 @@ def outcome(ending: Ending, state: Any, success: Any, summary: Function) -> Opti
     low, high = (np.where(np.array(ending.whole), x, each) for each in ending.limits)
     end = minimum(objective, x, success, low, high, NEAR * (high - low))
     if ending.conditions:
-        end = solved(lambda point: point - x, x, np.bool_(False))  # constraints may hold it
+        end = without_derivative(ending, x)  # constraints may hold it
     if ending.polish and not all(ending.whole):
         found = polished(ending, x, (low, high))
         is_lower = (found.fun < value) & found.success & np.all((found.x <= high) & (low <= found.x))
@@ -78,6 +78,15 @@ def outcome(ending: Ending, state: Any, success: Any, summary: Function) -> Opti
         OptimizeResult, **fields, nit=result.nit, message=message, success=success, population=result.population,
         population_energies=result.population_energies, **about, **slopes,
     )  # fmt: skip
+
+
+def without_derivative(ending: Ending, x: Any) -> Any:
+    """Return a point whose derivatives are NaN, by all that the function and the constraints depend on."""
+
+    def equation(point: Any) -> Any:
+        return point - x + 0.0 * (ending.value(point) + np.sum(np.concatenate(ending.exceeded(point))))
+
+    return solved(equation, x, np.bool_(False))
 
 
 def polished(ending: Ending, x: Any, limits: tuple[Any, Any]) -> OptimizeResult:
