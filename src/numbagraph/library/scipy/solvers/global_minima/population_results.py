@@ -55,14 +55,14 @@ def outcome(ending: Ending, state: Any, success: Any, summary: Function) -> Opti
     x, value, calls, slopes = result.x, result.fun, result.nfev, {}
     low, high = (np.where(np.array(ending.whole), x, each) for each in ending.limits)
     end = minimum(objective, x, success, low, high, NEAR * (high - low))
-    if ending.conditions:
+    polishes = ending.polish and not all(ending.whole)
+    if ending.conditions and not polishes:
         end = without_derivative(ending, x)  # constraints may hold it
-    if ending.polish and not all(ending.whole):
+    if polishes:
         found = polished(ending, x, (low, high))
         is_lower = (found.fun < value) & found.success & np.all((found.x <= high) & (low <= found.x))
         if ending.conditions:
-            held = end
-            end = cond(is_lower, lambda: found.x, lambda: held)
+            end = cond(is_lower, lambda: found.x, lambda: without_derivative(ending, x))
         else:
             end = minimum(objective, np.where(is_lower, found.x, x), success, low, high, NEAR * (high - low))
         value, calls = np.where(is_lower, found.fun, value), calls + found.nfev
