@@ -99,6 +99,7 @@ SOLVERS = {
     ).x[0],
     "quad": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, full_output=1)[0],
     "quad of a pole": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cauchy", wvar=0.3 * a)[0],
+    "quad of a wave": lambda a: integrate.quad(lambda x: np.exp(-a * x), 0.0, 1.0, weight="cos", wvar=3.0 * a)[0],
     "quad_vec": lambda a: integrate.quad_vec(lambda x: np.exp(-a * x), 0.0, 1.0)[0],
     "nsum": lambda a: integrate.nsum(lambda k, a: (k + a) ** -3.0, 1.0, np.inf, args=(a,), maxterms=64).sum,
     "cubature": lambda a: integrate.cubature(lambda x: np.exp(-a * x[:, 0]), [0.0], [a]).estimate,

@@ -1,4 +1,4 @@
-"""Adaptive quadrature with extrapolation (Piessens et al., QUADPACK, 1983: QAGS, QAGI and QAGP).
+"""Adaptive quadrature with extrapolation (Piessens et al., QUADPACK, 1983: QAGS, QAGI, QAGP and QAWO).
 
 One loop takes the steps: the first one evaluates the whole interval, as the right half of it, and each further one both
 halves of one, in a loop inside, so that integrand and bookkeeping stand in the program once.
@@ -14,10 +14,13 @@ import numpy as np
 from numbagraph.api.branches import cond
 from numbagraph.api.loops import while_loop
 from numbagraph.library.scipy.solvers.integrals.extrapolation import HUGE, LENGTH_OF_TABLE, extrapolated, repeated
-from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, TINY, Estimate, Rule, estimated
+from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, TINY, Estimate
 from numbagraph.library.scipy.solvers.integrals.subintervals import Subintervals, no_subintervals, place_in_order
 
 Function = Callable[..., Any]
+
+SHORT = 2.0
+"""The phase over half an interval up to which a weight that oscillates is smooth there."""
 
 
 class Inner(NamedTuple):
@@ -38,24 +41,31 @@ class Inner(NamedTuple):
         )  # fmt: skip
 
 
+class Calls(NamedTuple):
+    """How often the integrand was evaluated."""
+
+    number: Any
+
+    def with_points(self, number: Any) -> Calls:
+        return Calls(self.number + number)
+
+
 NOTHING = Estimate(*[np.float64(0.0)] * 4)
 
 
 class Settings(NamedTuple):
     """What an adaptive quadrature is asked for."""
 
-    rule: Rule
-    each: Function
-    """The function that evaluates another one at several points."""
+    rule: Callable[[Function, Any, Any], tuple[Estimate, tuple[Any, ...]]]
+    """The rule on an interval, with what ``inner`` takes in beside the estimate."""
     epsabs: Any
     epsrel: Any
     limit: int
     in_pieces: bool
-    is_nested: bool
-    """Whether the integrand gives an integral, with its error and number of evaluations."""
-
-    def no_integrals(self) -> Inner | tuple[()]:
-        return Inner(np.float64(0.0), np.int64(0), np.int64(0)) if self.is_nested else ()
+    inner: Inner | Calls | tuple[()] = ()
+    """What is summed beside the integral, before the first step."""
+    frequency: Any = None
+    """That of a weight which oscillates. Extrapolation starts when the intervals are short beside its waves."""
 
     def tolerance(self, value: Any) -> Any:
         return np.fmax(self.epsabs, self.epsrel * np.abs(value))
@@ -71,7 +81,7 @@ class Quadrature(NamedTuple):
     last: Any
     """The number of subintervals."""
     parts: Subintervals
-    inner: Inner | tuple[()]
+    inner: Any
 
 
 class Sums(NamedTuple):
@@ -109,6 +119,8 @@ class Table(NamedTuple):
     in_larger: Any
     """The sum of the errors of the larger intervals."""
     wanted: Any
+    is_open: Any
+    """Whether the smallest intervals are short enough for extrapolation."""
 
 
 class Half(NamedTuple):
@@ -141,7 +153,7 @@ class State(NamedTuple):
     table: Table
     first: First
     is_summed: Any
-    inner: Inner | tuple[()]
+    inner: Any
 
 
 def over_interval(f: Function, a: Any, b: Any, settings: Settings) -> Quadrature:
@@ -157,7 +169,7 @@ def over_pieces(f: Function, edges: Any, pieces: Any, settings: Settings) -> Qua
     def step(i: Any, carried: Any) -> Any:
         parts, whole, is_raised, inner = carried
         a, b = edges[i], edges[i + 1]
-        found, rest = estimated(f, a, b, settings.rule, settings.each)
+        found, rest = settings.rule(f, a, b)
         parts = parts.with_one(i, a, b, found.value, found.error)
         parts = parts._replace(order=replaced(parts.order, i, i))
         is_raised = replaced(is_raised, i, (found.error == found.variation) & (found.error != 0.0))
@@ -165,7 +177,7 @@ def over_pieces(f: Function, edges: Any, pieces: Any, settings: Settings) -> Qua
         return parts, whole, is_raised, with_points(inner, rest)
 
     limit = settings.limit
-    start = no_subintervals(limit), NOTHING, np.zeros(limit, dtype=bool), settings.no_integrals()
+    start = no_subintervals(limit), NOTHING, np.zeros(limit, dtype=bool), settings.inner
     parts, whole, is_raised, inner = repeated(pieces, step, start)
     parts = parts._replace(errors=np.where(is_raised, whole.error, parts.errors))
     parts = parts._replace(order=in_order(parts.errors, parts.order, pieces))
@@ -211,12 +223,15 @@ def replaced(array: Any, place: Any, value: Any) -> Any:
 def initial(parts: Subintervals, settings: Settings) -> State:
     zero, none, no = np.float64(0.0), np.int64(0), np.bool_(False)
     sums = Sums(zero, zero, none, none, np.bool_(True), none, none, none)
-    end = np.int64(0 if settings.in_pieces else 1)
+    end, is_open = np.int64(0 if settings.in_pieces else 1), np.bool_(True)
+    if settings.frequency is not None:
+        phase = 0.5 * np.abs(parts.rights[0] - parts.lefts[0]) * settings.frequency
+        end, is_open = np.where(phase <= SHORT, 1, np.where(phase <= 2.0 * SHORT, 0, -1)), phase <= 2.0 * SHORT
     table = Table(
         np.zeros(LENGTH_OF_TABLE), np.zeros(3), end, none, none, no, zero, np.float64(HUGE), zero, no, np.int64(1),
-        zero, zero,
+        zero, zero, is_open,
     )  # fmt: skip
-    return State(none, none, parts, sums, table, First(zero, zero), no, settings.no_integrals())
+    return State(none, none, parts, sums, table, First(zero, zero), no, settings.inner)
 
 
 def begun(
@@ -246,7 +261,7 @@ def refined(f: Function, state: State, settings: Settings) -> Quadrature:
         def half(number: Any, carried: Any) -> Any:
             _, previous, inner = carried
             low, high = np.where(number == 0, a, middle), np.where(number == 0, middle, b)
-            found, rest = estimated(f, low, high, settings.rule, settings.each)
+            found, rest = settings.rule(f, low, high)
             return half_of(previous), found, with_points(inner, rest)
 
         start = half_of(NOTHING), NOTHING, state.inner
@@ -264,14 +279,17 @@ def bisected(state: State, edges: tuple[Any, Any, Any], left: Half, right: Estim
     level, largest, error = parts.levels[worst] + 1, parts.errors[worst], left.error + right.error
     sums = with_halves(sums, parts.values[worst], largest, left, right, state.table.waits)
     wanted = settings.tolerance(sums.area)
-    is_bad = np.fmax(np.abs(a), np.abs(b)) <= (1.0 + 100.0 * EPS) * (np.abs(middle) + 1000.0 * TINY)
+    negligible = 1000.0 * (TINY if settings.frequency is None else EPS)
+    is_bad = np.fmax(np.abs(a), np.abs(b)) <= (1.0 + 100.0 * EPS) * (np.abs(middle) + negligible)
     is_limited = (sums.unchanged + sums.unchanged_later >= 10) | (sums.grown >= 20)
     is_limited = np.where(is_first, (error <= 100.0 * EPS * right.magnitude) & (error > wanted), is_limited)
     status = np.where(sums.last == settings.limit, 1, np.where(is_limited, 2, 0))
     status = np.where(is_bad & ~is_first, 4, status)
     parts = parts.with_halves(worst, sums.last - 1, edges, level, left, right, is_first)
     order, rank = place_in_order(parts, sums.last, worst, state.rank, settings.limit)
-    is_summed = (sums.error <= wanted) & ~(is_first & (error == right.variation) & (error != 0.0))
+    is_summed = sums.error <= wanted
+    if settings.frequency is None:
+        is_summed = is_summed & ~(is_first & (error == right.variation) & (error != 0.0))
     state = state._replace(
         parts=parts._replace(order=order), sums=sums._replace(status=status, goes_on=~is_summed & (status == 0)),
         worst=order[rank], rank=rank, is_summed=is_summed,
@@ -306,21 +324,29 @@ def waiting(state: State, largest: Any, error: Any, level: Any, tolerance: Any, 
     in_larger = table.in_larger - largest + np.where(level < table.deepest, error, 0.0)
     deepest, wanted, elements = table.deepest, table.wanted, table.elements
     if not settings.in_pieces:
-        starts_table = sums.last <= 2
+        starts_table = (sums.last <= 2) & table.is_open
         is_active = is_active & ~starts_table
         in_larger, deepest = np.where(starts_table, sums.error, in_larger), np.where(starts_table, 2, deepest)
         wanted = np.where(starts_table, tolerance, wanted)
-        place = np.minimum(sums.last - 1, 1)
+        place = np.maximum(np.minimum(sums.last - 1, table.end), 0)
         elements = replaced(elements, place, np.where(starts_table, sums.area, elements[place]))
     starts = is_active & (table.waits | (parts.levels[state.worst] >= deepest))
+    is_open = table.is_open
+    if settings.frequency is not None:
+        descends, starts = starts & ~is_open, starts & is_open
+        phase = 0.25 * np.abs(parts.rights[state.worst] - parts.lefts[state.worst]) * settings.frequency
+        opens, deepest = descends & (phase <= SHORT), deepest + descends
+        in_larger, wanted = np.where(opens, sums.error, in_larger), np.where(opens, tolerance, wanted)
+        is_open = is_open | opens
     rank = np.where(starts & ~table.waits, 1, state.rank)
     seeks = starts & (sums.unchanged_later < 5) & ~(in_larger <= wanted)
     last, limit = sums.last, settings.limit
     bound = np.where(last > 2 + limit // 2, limit + 3 - last, last)
     rank, worst, is_found = larger_one(parts, rank, state.worst, np.where(seeks, bound, 0), deepest)
     table = table._replace(
-        elements=elements, deepest=deepest, wanted=wanted, in_larger=in_larger, waits=table.waits | starts
-    )
+        elements=elements, deepest=deepest, wanted=wanted, in_larger=in_larger, waits=table.waits | starts,
+        is_open=is_open,
+    )  # fmt: skip
     return with_extrapolation(state._replace(table=table, worst=worst, rank=rank), starts & ~is_found, settings)
 
 
@@ -345,7 +371,8 @@ def with_extrapolation(state: State, is_due: Any, settings: Settings) -> State:
     end = table.end + is_due
     elements = replaced(table.elements, end, np.where(is_due, sums.area, table.elements[end]))
     table = table._replace(end=end, elements=elements)
-    is_sequence = is_due & (end > 1) if settings.in_pieces else is_due  # two elements are none yet
+    starts_empty = settings.in_pieces or settings.frequency is not None
+    is_sequence = is_due & (end > 1) if starts_empty else is_due  # two elements are none yet
     table, sums = with_limit(table, sums, is_sequence, settings)
     table = table._replace(
         waits=table.waits & ~is_due, deepest=table.deepest + is_due,

@@ -9,8 +9,8 @@ import numpy as np
 
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.library.scipy import leibniz
-from numbagraph.library.scipy.solvers.integrals.adaptive import Quadrature, Settings, over_interval, over_pieces
-from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, KRONROD_15, KRONROD_21
+from numbagraph.library.scipy.solvers.integrals.adaptive import Inner, Quadrature, Settings, over_interval, over_pieces
+from numbagraph.library.scipy.solvers.integrals.kronrod import EPS, KRONROD_15, KRONROD_21, Rule, estimated
 
 Function = Callable[..., Any]
 
@@ -120,14 +120,21 @@ def adaptive(
 ) -> Quadrature:
     """Integrate by the algorithm of QUADPACK that serves the bounds."""
     is_below, is_above = is_known(lower, -np.inf), is_known(upper, np.inf)
+    inner = Inner(np.float64(0.0), np.int64(0), np.int64(0)) if is_nested else ()
+
+    def settings(rule: Rule, in_pieces: bool = False) -> Settings:
+        def apply(f: Function, a: Any, b: Any) -> Any:
+            return estimated(f, a, b, rule, each)
+
+        return Settings(apply, epsabs, epsrel, limit, in_pieces, inner)
+
     if not is_below and not is_above:
         if np.isinf(lower) or np.isinf(upper):
             raise ValueError("an infinite bound of quad must be known while the function is traced: write np.inf there")
-        settings = Settings(KRONROD_21, each, epsabs, epsrel, limit, points is not None, is_nested)
         if points is None:
-            return over_interval(f, lower, upper, settings)
+            return over_interval(f, lower, upper, settings(KRONROD_21))
         edges, pieces = edges_of(points, lower, upper)
-        return over_pieces(f, edges, pieces, settings)
+        return over_pieces(f, edges, pieces, settings(KRONROD_21, True))
     if points is not None:
         raise ValueError("Infinity inputs cannot be used with break points.")
 
@@ -143,7 +150,7 @@ def adaptive(
             return (np.divide(np.divide(value[0], t), t), *value[1:])
         return np.divide(np.divide(value, t), t)
 
-    return over_interval(mapped, 0.0, 1.0, Settings(KRONROD_15, each, epsabs, epsrel, limit, False, is_nested))
+    return over_interval(mapped, 0.0, 1.0, settings(KRONROD_15))
 
 
 def both(one: Any, other: Any) -> Any:

@@ -11,7 +11,6 @@ from scipy.integrate import IntegrationWarning
 
 from numbagraph.capture.builtins.numbers import is_traced
 from numbagraph.library.scipy import leibniz
-from numbagraph.library.scipy.arguments import refuse
 from numbagraph.library.scipy.solvers.integrals import quadpack
 from numbagraph.library.scipy.solvers.integrals.bisection import Options, Sums, bisected
 from numbagraph.library.scipy.solvers.integrals.clenshaw_curtis import algebraic_part, cauchy_part, ends_of
@@ -25,12 +24,9 @@ POINTS = "Break points cannot be specified when using weighted integrand.\nConti
 
 def integrated(func: Function, a: Any, b: Any, weight: str, wvar: Any, options: quadpack.Options) -> Any:
     """Return the integral, whether the interval is empty, and what the quadrature found."""
-    if weight in ("cos", "sin"):
-        refuse(f"quad with weight={weight!r}", "write the weight into the function")
     if weight not in ("cauchy", *LOGARITHMS):
         raise ValueError(f"{weight} not a recognized weighting function.")
-    if options.points is not None:
-        warnings.warn(POINTS, IntegrationWarning, stacklevel=2)
+    check_points(options.points)
     a, b = np.float64(a), np.float64(b)
     if np.isinf(a) or np.isinf(b):
         raise ValueError("Cannot integrate with this weight over an infinite interval.")
@@ -49,6 +45,12 @@ def integrated(func: Function, a: Any, b: Any, weight: str, wvar: Any, options: 
         value, found = algebraic(integrand, lower, upper, powers, LOGARITHMS[weight], options)
     value = np.where(is_empty, 0.0, np.where(is_flipped, -value, value))[()]
     return value, is_empty, found
+
+
+def check_points(points: Any) -> None:
+    """Warn of points that are not used."""
+    if points is not None:
+        warnings.warn(POINTS, IntegrationWarning, stacklevel=2)
 
 
 def principal_value(f: Function, a: Any, b: Any, c: Any, is_empty: Any, options: quadpack.Options) -> tuple[Any, Sums]:
