@@ -37,9 +37,9 @@ def test_values_errors_and_counts_are_quadpacks(weight):
     compiled = ng.graph_jit(between)
     # intervals that are smooth at once, after a bisection, and later; a moment of each kind; one rule that is enough
     for case in [(0, 1, 1, 1), (0, 1, 1, 5), (0, 2, 1, 30), (3, 0, 0.7, -100), (0.001, 5, 2, 1000), (0.8, 1, 2, 0)]:
-        numbers: Any = tuple(map(float, case))
+        given: Any = (*map(float, case), weight)
         agree(
-            compiled(*numbers, weight), between(*numbers, weight), "last",
+            compiled(*given), between(*given), "last",
             ("alist", "blist", "rlist", "elist", "nnlog"),
         )  # fmt: skip
     assert compiled(0.7, 0.7, 1.0, 2.0, weight)[:2] == (0.0, 0.0)
@@ -49,8 +49,8 @@ def test_values_errors_and_counts_are_quadpacks(weight):
 def test_half_lines_are_quadpacks(weight):
     compiled = ng.graph_jit(to_infinity)
     for case in [(0, 1, 1), (0, 1, 5), (2, 1, -30), (-1, 0.3, 3), (0, 0.7, 0.1), (0, 1, 0)]:
-        numbers: Any = tuple(map(float, case))
-        agree(compiled(*numbers, weight), to_infinity(*numbers, weight), "lst", ("rslst", "erlst", "ierlst"))
+        given: Any = (*map(float, case), weight)
+        agree(compiled(*given), to_infinity(*given), "lst", ("rslst", "erlst", "ierlst"))
 
 
 def test_without_waves_half_lines_start_at_their_bound():
