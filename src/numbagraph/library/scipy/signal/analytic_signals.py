@@ -50,7 +50,7 @@ def hilbert2(x: Any, N: Any = None, axes: Any = (-2, -1)) -> Any:
     for count in N:
         step = np.where(np.arange(count) < (count + 1) // 2, 2.0, 0.0)
         step[0] = 1.0
-        steps.append(step.astype(np.empty(0, found.dtype).real.dtype))
+        steps.append(step.astype(np.real(np.empty(0, found.dtype)).dtype))
     found = np.moveaxis(found * steps[0][:, None] * steps[1], (-2, -1), axes)
     return np.fft.ifft2(found, axes=axes)
 

@@ -81,7 +81,7 @@ def held(a: Any, b: Any, step: Any, interp: bool) -> tuple[Any, Any, Any]:
 
 def usual_times(a: Any, N: Any) -> Any:
     """Times until the slowest mode has faded."""
-    slowest = np.min(np.abs(np.linalg.eigvals(a).real))
+    slowest = np.min(np.abs(np.real(np.linalg.eigvals(a))))
     return np.linspace(0.0, 7 / np.where(slowest == 0, 1.0, slowest), 100 if N is None else int(N))
 
 

@@ -122,7 +122,7 @@ def findfreqs(num: Any, den: Any, N: Any, kind: str = "ba") -> Any:
     zeros, poles = (np.atleast_1d(array(each)).astype(np.complex128) for each in (zeros, poles))
     if not known(poles, "findfreqs")[0]:
         poles = np.array([-1000 + 0j])
-    roots = np.concatenate([poles, zeros])
+    roots: Any = np.concatenate([poles, zeros])
     few = np.concatenate([np.ones(known(poles, "findfreqs")[0], bool), np.abs(zeros) < 1e5])
     inside = few & (roots.imag >= 0)
     shift = np.where(np.abs(roots) < 1e-10, 1.0, 0.0)
