@@ -9,7 +9,7 @@ import pytest
 
 from numbagraph import grad, graph_jit, vmap
 from numbagraph.runtime import compile_jobs
-from numbagraph.runtime.compile import CompileError, Library
+from numbagraph.runtime.compile import CompileError, Library, optimised_ir
 from numbagraph.runtime.compile_jobs import compile_parts, run_all
 from numbagraph.runtime.module_parts import LINES_OF_A_PART, parts
 from numbagraph.runtime.module_text import merged, parse
@@ -198,6 +198,34 @@ def test_programs_in_parts_give_what_numpy_gives(monkeypatch, cores):
     found = graph_jit(vmap(recurrent, in_axes=(0, None, None)), cache=False)(batch, u, xs)
     np.testing.assert_allclose(found, [recurrent(each, u, xs) for each in batch], rtol=1e-12)
     assert max(counts) > 1
+
+
+def waves(x):
+    """Nests with sines, tangents and logarithms, of which each waits for a mean of the one before."""
+    y = np.sin(x) * np.mean(np.log(np.cos(x) + 2))
+    for _ in range(3):
+        y = np.sin(y + np.mean(np.tan(y / 4))) + np.cos(y) * np.mean(np.log(y * y + 1)) + np.median(y)
+    return y
+
+
+def test_parts_call_what_llvm_has_for_vectors(monkeypatch):
+    texts: list[str] = []
+
+    def kept(texts_of_parts):
+        texts.extend(texts_of_parts)
+        return compile_parts(texts_of_parts)
+
+    monkeypatch.setattr("numbagraph.runtime.specialise.compile_parts", kept)
+    x = np.linspace(-1.0, 1.0, 1001)
+    np.testing.assert_allclose(graph_jit(waves, cache=False)(x), waves(x), rtol=1e-12)
+    named = [(re.findall(r"_ZGV_LLVM_N\d+v_[^(]*\(([^)]*)\)", text), text) for text in texts]
+    assert len(texts) > 1
+    assert sum(bool(names) for names, _ in named) > 1
+    for names, text in named:
+        code = optimised_ir(text)
+        for name in names:
+            assert re.search(rf'(declare|define)[^\n]*@"{re.escape(name)}"', text)
+            assert re.search(rf"call <\d+ x double> @{re.escape(name)}\(", code)
 
 
 def test_the_loop_of_a_gradient_shares_the_nests_of_its_values():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from numbagraph.ir.structs import Struct
-from numbagraph.runtime.module_text import Function, ModuleText
+from numbagraph.runtime.module_text import Function, ModuleText, references
 
 LINES_OF_A_PART, MOST_PARTS = 400, 8
 """A module has as many parts as it has this number of lines: one more takes LLVM some milliseconds. They do not follow
@@ -15,7 +15,9 @@ from the number of cores, so that what is kept on disk is the same for all."""
 _DECLARATION = re.compile(r'(?m)^declare .*?(@"[^"]*").*\n')
 _VARIABLE = re.compile(r'(?m)^(@"[^"]*") = .*\n')
 _CONSTANT = re.compile(r'(?m)^(@"[^"]*") = (?:internal|private) (?:unnamed_addr )?constant ')
-_GLOBAL = re.compile(r'@"[^"]*"')
+_USED = re.compile(r'(?m)^@"llvm\.compiler\.used" = .*\n')
+"""A list of functions that LLVM keeps though no code refers to them yet: versions for vectors."""
+_USED_FUNCTION = re.compile(r'i8\* bitcast \([^@]*(@"[^"]*") to i8\*\)')
 
 
 def parts(module: ModuleText) -> list[str]:
@@ -47,7 +49,7 @@ def movable_functions(module: ModuleText) -> dict[str, Function]:
     """The functions that need no variable, and none of the functions that do: by their names."""
     constants = set(_CONSTANT.findall(module.rest))
     fixed = {name for name in _VARIABLE.findall(module.rest) if name not in constants}
-    fixed |= {each.name for each in module.functions if not each.is_internal}
+    fixed |= {each.name for each in module.functions if not (each.is_internal or each.is_repeatable)}
     before = -1
     while before != len(fixed):
         before = len(fixed)
@@ -62,8 +64,11 @@ class Writer:
         self.movable = movable
         self.functions = {each.name: each for each in module.functions}
         self.declarations = {found[1]: found[0] for found in _DECLARATION.finditer(module.rest)}
-        self.variables = {found[1]: found[0] for found in _VARIABLE.finditer(module.rest)}
-        self.head = _VARIABLE.sub("", _DECLARATION.sub("", module.rest))
+        used = "".join(_USED.findall(module.rest))
+        self.kept = {found[1]: found[0] for found in _USED_FUNCTION.finditer(used)}
+        rest = _USED.sub("", module.rest)
+        self.variables = {found[1]: found[0] for found in _VARIABLE.finditer(rest)}
+        self.head = _VARIABLE.sub("", _DECLARATION.sub("", rest))
 
     def text(self, functions: Iterable[Function]) -> str:
         """Write some of the functions, with copies of those that are inlined into them."""
@@ -77,7 +82,7 @@ class Writer:
             function = self.functions.get(name)
             if function is None:
                 text = self.declarations.get(name) or self.variables[name]
-                wanted += set(_GLOBAL.findall(text)) - {name}
+                wanted += references(text) - {name}
             elif name in self.movable and name not in own:
                 text = function.head.replace("define internal ", "declare hidden ", 1) + self.effects(function) + "\n"
             else:
@@ -85,7 +90,15 @@ class Writer:
                 text = function.text.replace("define internal ", "define hidden ", 1) if shown else function.text
                 wanted += function.references
             written[name] = text
-        return self.head + "\n".join(written[name] for name in sorted(written))
+        return self.head + "\n".join(written[name] for name in sorted(written)) + self.used(written)
+
+    def used(self, written: Iterable[str]) -> str:
+        """The list of the written functions that LLVM keeps."""
+        kept = [self.kept[name] for name in sorted(written) if name in self.kept]
+        if not kept:
+            return ""
+        entries = f"[{len(kept)} x i8*] [{', '.join(kept)}]"
+        return f'\n@"llvm.compiler.used" = appending global {entries}, section "llvm.metadata"\n'
 
     def effects(self, function: Function) -> str:
         """What LLVM would find out about a function that it sees: one without calls reads and writes its arguments."""

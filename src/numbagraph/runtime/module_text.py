@@ -11,6 +11,9 @@ _DEFINITION = re.compile(r"(?m)^define .*\n\{\n(?:.*\n)*?\}\n")
 _GLOBAL = re.compile(r'@"[^"]*"')
 _LOCAL = re.compile(r'(?m)%"([^"]*)"|^([^\s%:{}]+):$')
 """Uses of values and labels, and the lines of labels."""
+_VARIANT = re.compile(r'"vector-function-abi-variant"="([^"]*)"')
+_VECTOR = re.compile(r"\(([^()]*)\)")
+"""The functions for vectors in the attribute that assigns them to one for numbers: there names have no quotes."""
 _METADATA = re.compile(r"!(\d+)")
 _NODE = re.compile(r"(?m)^!(\d+) = (.*)$")
 
@@ -35,16 +38,27 @@ class Function(Struct):
     @cached_property
     def references(self) -> frozenset[str]:
         """The functions and variables that it refers to."""
-        return frozenset(_GLOBAL.findall(self.text)) - {self.name}
+        return references(self.text) - {self.name}
 
     @property
     def is_internal(self) -> bool:
         return self.head.startswith("define internal ")
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether each part may have a copy: the linker keeps one."""
+        return self.head.startswith("define weak_odr ")
+
+    @property
     def is_apart(self) -> bool:
         """Whether nothing outside sees it, and its callers call it."""
         return self.is_internal and "noinline" in self.head
+
+
+def references(text: str) -> frozenset[str]:
+    """The functions and variables in a text, and the versions for vectors that LLVM may take instead."""
+    vectors = (name for variant in _VARIANT.findall(text) for name in _VECTOR.findall(variant))
+    return frozenset((*_GLOBAL.findall(text), *(f'@"{name}"' for name in vectors)))
 
 
 class ModuleText(Struct):
