@@ -66,10 +66,10 @@ class Choices(Struct):
         return BLOCK if self.several else SHORT_ROW_ACROSS if self.across else SHORT_ROW
 
 
-def choices_for(kernel: Kernel) -> Choices:
+def choices_for(kernel: Kernel, *, in_region: bool) -> Choices:
     copied = () if kernel.unrolled else tuple(strided_loads(kernel))
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
-    masked = not strided and is_worth_masks(kernel)
+    masked = not strided and is_worth_masks(kernel, is_repeated=in_region)
     of_rows = len(kernel.loops) > 1 and not kernel.unrolled and sums_along_memory(kernel)
     joined, across = has_joined_rows(kernel), runs_across(kernel) or reads_packed(kernel)
     # inside of a further loop, it would be asked each time whether there are several

@@ -44,7 +44,9 @@ ALIGNED = "align 64"
 """A nest begins a line of the cache: the speed of a short loop must not depend on the code before it in the module."""
 
 
-def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interface = WHOLE) -> KernelEmitter:
+def declare_nest(
+    module: ir.Module, kernel: Kernel, name: str, interface: Interface = WHOLE, *, in_region: bool = False
+) -> KernelEmitter:
     """Declare the function of a nest, and return the emitter of its body."""
     owners = list(dict.fromkeys(buffer.owner for buffer in kernel.buffers()))
     externals: list[Scalar] = [each for each in kernel.scalars() if isinstance(each, (Register, LeafStride))]
@@ -59,7 +61,7 @@ def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interf
         set.add(function.attributes, attribute)  # LLVM knows more attributes than llvmlite lists
     if current_target().vector_bytes == 64:
         set.add(function.attributes, f'"prefer-vector-width"="{preferred_bits(kernel)}"')
-    return KernelEmitter(function, kernel, interface, choices_for(kernel), owners, externals, slots)
+    return KernelEmitter(function, kernel, interface, choices_for(kernel, in_region=in_region), owners, externals, slots)
 
 
 class KernelEmitter:
@@ -306,7 +308,7 @@ class KernelEmitter:
             return self.emit_blocks(depth, begin, end, blocked)
         if may_end_early(self.kernel):
             return emit_until_decided(self, depth, begin, end)
-        if depth and self.innermost(depth) and self.has_vectors and self.choices.masked:
+        if self.innermost(depth) and self.has_vectors and self.choices.masked:
             return self.emit_with_masked_rest(depth, begin, end, self.preheaders[depth])
         return self.emit_loop(depth, begin, end, self.preheaders[depth])
 

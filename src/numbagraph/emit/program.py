@@ -323,7 +323,7 @@ class ProgramEmitter:
         if kernel.split is not None:
             nest = ranges.emit_range(self.module, kernel, name)
             return nest.may_fail, self.region_call(nest, name, slots)
-        emitter = declare_nest(self.module, kernel, name)
+        emitter = declare_nest(self.module, kernel, name, in_region=self.arena is not None)
         function = emitter.emit()
         arguments = [*emitter.arguments(self.line), *(slots[each] for each in emitter.slots)]
         return emitter.flag is not None, lambda: self.line.call(function, arguments)
