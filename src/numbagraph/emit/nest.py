@@ -61,7 +61,9 @@ def declare_nest(
         set.add(function.attributes, attribute)  # LLVM knows more attributes than llvmlite lists
     if current_target().vector_bytes == 64:
         set.add(function.attributes, f'"prefer-vector-width"="{preferred_bits(kernel)}"')
-    return KernelEmitter(function, kernel, interface, choices_for(kernel, in_region=in_region), owners, externals, slots)
+    return KernelEmitter(
+        function, kernel, interface, choices_for(kernel, in_region=in_region), owners, externals, slots
+    )
 
 
 class KernelEmitter:

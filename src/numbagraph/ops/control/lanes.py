@@ -30,6 +30,7 @@ from numbagraph.ops.indexing.gathering import gather_value
 from numbagraph.ops.indexing.slicing import narrow
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate, extended
+from numbagraph.transforms.scalar_replacement import ShortArrays
 
 LANES = 64
 """The number of elements of a block: their carried values stay in the first-level cache."""
@@ -119,20 +120,24 @@ def of_block(whole: Whole, blocks: Mapping[Value, Input], lanes: int, number: In
         wholes = {**batches_of(points, flags, lanes), **batches_of(masks, [True] * len(masks), lanes)}
         outputs = [spread(each, lanes) for each in batch(after, dict(wholes), lanes)]
     parameters = [wholes.get(each, each) for each in (*points[:carries], *masks, *points[carries:])]
-    drafts = (
-        Draft(whole.condition.name, [goes_on(*(wholes[each] for each in masks))]),
-        Draft(whole.body.name, outputs, guards),
-    )
-    regions, captures = close_together(parameters, drafts)
     given = [blocks[each] if flag else each for each, flag in zip(points, whole.batched, strict=True)]
     starts = [(each, flag) for each, flag in zip(given[:carries], whole.batched, strict=False)]
     starts += batch(begin, dict(blocks), lanes)
-    operands = (*(spread(each, lanes) for each in starts), *given[carries:], *captures)
+    operands = [*(spread(each, lanes) for each in starts), *given[carries:]]
+    short = ShortArrays(parameters, carries, set(wholes.values()), lanes)
+    with region_guards() as more:
+        outputs, guards = short.computed(outputs, guards)
+    drafts = (
+        Draft(whole.condition.name, [goes_on(*(wholes[each] for each in masks))]),
+        Draft(whole.body.name, outputs, [*guards, *more]),
+    )
+    regions, captures = close_together(short.inputs, drafts)
     attrs = dict(zip(("condition", "body"), regions, strict=True))
-    bind = partial(whole.op.bind, *operands, **attrs, carries=carries + len(masks), **whole.option)
-    results = [bind(result=each) for each in range(carries)]
+    carried = short.count(carries + len(masks))
+    bind = partial(whole.op.bind, *short.taken_apart(operands), *captures, **attrs, carries=carried, **whole.option)
+    results = short.put_together([bind(result=each) for each in range(short.count(carries))])
     if whole.guards:
-        has_failed = bind(result=carries + 1)
+        has_failed = bind(result=carried - 1)
         shapes.current_collector().add(first_failure(whole, has_failed, number, [*results, *given[carries:]]))
     return results
 
