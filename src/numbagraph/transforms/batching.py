@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from typing import Any
@@ -125,8 +126,26 @@ class FailureOfElement(Struct):
     def __call__(self, condition: Any, *arguments: Any) -> Exception:
         number = int(np.argmin(condition)) if self.is_batched[0] else 0
         pairs = zip(arguments, self.is_batched[1:], strict=True)
-        error = self.failure(*(each[number] if flag else each for each, flag in pairs))
-        return extended(error, f"in element {number} of the batch") if self.is_batched[0] else error
+        if not self.is_batched[0]:
+            return self.failure(*(each for each, _ in pairs))
+        before = elements_before.get()
+        with behind(0):
+            error = self.failure(*(each[number] if flag else each for each, flag in pairs))
+        return extended(error, f"in element {before + number} of the batch")
+
+
+elements_before: ContextVar[int] = ContextVar("elements_before", default=0)
+"""The number of elements of a batch before those of which an error is made now: a batch may run in blocks."""
+
+
+@contextmanager
+def behind(count: int) -> Iterator[None]:
+    """Make errors that name an element of a batch count those before it."""
+    token = elements_before.set(count)
+    try:
+        yield
+    finally:
+        elements_before.reset(token)
 
 
 def unspread(value: Value) -> Value | None:

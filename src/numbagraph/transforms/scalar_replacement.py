@@ -6,6 +6,7 @@ Vectors then run along the lanes, whatever the arrays' own shapes are. LLVM call
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Container, Sequence
 from functools import reduce
 from math import prod
@@ -96,7 +97,7 @@ def lengths_of(value: Value, leading: int) -> tuple[int, ...] | None:
     """Return the lengths behind the leading dimensions of an array, if they are known and it has few elements there."""
     inner = [shapes.resolve(each) for each in value.shape[leading:]]
     known = tuple(each for each in inner if isinstance(each, int))
-    return known if len(known) == len(inner) and prod(known) <= LARGEST else None
+    return known if len(known) == len(inner) and 0 < prod(known) <= LARGEST else None
 
 
 class ShortArrays:
@@ -112,13 +113,24 @@ class ShortArrays:
         The inputs with lanes.
     lanes
         The number of lanes.
+    replaced
+        The number of parameters, from the first on, that may be replaced; by default all.
     """
 
-    def __init__(self, parameters: Sequence[Input], carries: int, batched: Container[Value], lanes: int) -> None:
-        self.parameters, self.lanes = parameters, lanes
+    def __init__(
+        self,
+        parameters: Sequence[Input],
+        carries: int,
+        batched: Container[Value],
+        lanes: int,
+        replaced: int | None = None,
+    ) -> None:
+        self.parameters, self.carries, self.lanes = parameters, carries, lanes
         self.wholes = [each for each in parameters if each in batched]
         self.parts: dict[Value, np.ndarray] = {}
-        for each in self.wholes:
+        for each in parameters[:replaced]:
+            if each not in batched:
+                continue
             inner = lengths_of(each, 1)
             if inner:
                 parts = self.parts[each] = np.empty(inner, object)
@@ -126,7 +138,7 @@ class ShortArrays:
                     parts[place] = Input(ArrayType(each.dtype, (lanes,)), each.name)
         if self.parts.keys().isdisjoint(parameters[:carries]):
             self.parts = {}
-        self.same = {each for each in parameters[carries:] if each in batched and each not in self.parts}
+        self.same = {each for each in parameters[carries:replaced] if each in batched and each not in self.parts}
         """The other arrays with lanes that are the same in each step."""
         self.picked: dict[Value, Input] = {}
         """What is picked of them, which becomes an input of its own."""
@@ -139,7 +151,12 @@ class ShortArrays:
 
     def count(self, number: int) -> int:
         """How many inputs stand for the first parameters."""
-        return sum(self.parts[each].size if each in self.parts else 1 for each in self.parameters[:number])
+        return len(self.for_inputs([True] * number))
+
+    def for_inputs(self, flags: Sequence[bool]) -> list[bool]:
+        """Return the flags of the inputs, given those of the first parameters."""
+        pairs = zip(self.parameters, flags, strict=False)
+        return [flag for each, flag in pairs for _ in range(self.parts[each].size if each in self.parts else 1)]
 
     def taken_apart(self, values: Sequence[Value]) -> list[Value]:
         """Return what takes the places of the inputs, given what takes those of the parameters."""
@@ -151,25 +168,27 @@ class ShortArrays:
         return [*found, *substitute(list(self.picked), given)]
 
     def put_together(self, values: Sequence[Value]) -> list[Value]:
-        """Return what takes the places of the first parameters, given what takes those of their inputs."""
+        """Return what takes the places of the parameters that are carried, given what takes those of their inputs: a
+        value of a step, or of all steps, with the lanes first."""
         found, rest = [], iter(values)
-        for each in self.parameters:
-            parts = np.empty(self.parts[each].shape if each in self.parts else (), object)
-            for place in np.ndindex(parts.shape):
-                parts[place] = next(rest, None)
-            if parts.size and parts.flat[-1] is None:
-                break
-            found.append(Elements(self.lanes, None, parts, in_lanes=True).whole)
+        for each in self.parameters[: self.carries]:
+            parts = self.parts.get(each)
+            if parts is None:
+                found.append(next(rest))
+                continue
+            columns = [next(rest) for _ in range(parts.size)]
+            found.append(registry["reshape"](registry["stack"](columns, -1), (*columns[0].shape, *parts.shape)))
         return found
 
     def computed(self, outputs: Sequence[Value], guards: Sequence[Guard]) -> tuple[list[Value], list[Guard]]:
-        """Return the values that the loop carries on, and its guards, computed from inputs instead of parameters."""
+        """Return what the loop carries on and stacks, and its guards, computed from inputs instead of parameters."""
         if not self.parts:
             return list(outputs), list(guards)
         found = self.elements_of([*outputs, *guard_values(guards)])
         values: list[Value] = []
-        for each, output in zip(self.parameters, found[: len(outputs)], strict=False):
-            parts = output.parts() if each in self.parts else None
+        for number, output in enumerate(found[: len(outputs)]):
+            is_replaced = number < self.carries and self.parameters[number] in self.parts
+            parts = output.parts() if is_replaced else None
             values += [output.whole] if parts is None else map(output.spread, parts.flat)
         return values, list(with_guard_values(guards, [each.whole for each in found[len(outputs) :]]))
 
@@ -183,7 +202,9 @@ class ShortArrays:
 
     def apply(self, node: Node, operands: list[Elements]) -> Elements:
         if not any(each.in_lanes for each in operands):
-            return Elements(self.lanes, node, in_lanes=False)
+            wholes = [each.whole for each in operands]
+            is_same = all(map(operator.is_, wholes, node.inputs))  # not so behind what joins all lanes
+            return Elements(self.lanes, node if is_same else node.op.bind(*wholes, **node.attrs), in_lanes=False)
         is_picked = node.op is registry["pick"] and isinstance(node.inputs[1], Constant) and operands[0].ndim == 2
         with at_source(node.source):
             if is_picked and operands[0].parts() is None:

@@ -3,7 +3,7 @@ last of a block is done."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
 from typing import Any
@@ -12,12 +12,12 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, Guard
+from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import ArrayType, Extent, Input, Op, Value, constant
+from numbagraph.ir.values import ArrayType, Extent, Input, Node, Op, Value, constant
 from numbagraph.ops.control import loop
 from numbagraph.ops.control.operands import (
     batch_size,
@@ -28,7 +28,7 @@ from numbagraph.ops.control.operands import (
 )
 from numbagraph.ops.indexing.gathering import gather_value
 from numbagraph.ops.indexing.slicing import narrow
-from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.batching import batch, behind, elements_before, spread
 from numbagraph.transforms.interpret import evaluate, extended
 from numbagraph.transforms.scalar_replacement import ShortArrays
 
@@ -66,18 +66,61 @@ def runs_in_lanes(condition: Graph, body: Graph, carries: int) -> bool:
     return is_arithmetic(condition) and is_arithmetic(body)
 
 
+def holds_lanes(region: Graph, flags: Sequence[bool], carries: int) -> bool:
+    """Whether a loop in the step of another will run in lanes, if the operands with a flag vary along the batch: then
+    blocks run the whole, so that what they carry stays in the first-level cache from one loop to the next."""
+    found, carried = False, any(flags)
+    pairs = enumerate(zip(region.inputs, flags, strict=True))
+    vary: set[Value] = {each for number, (each, flag) in pairs if flag or (carried and number < carries)}
+    for node in region.order:
+        if not isinstance(node, Node) or vary.isdisjoint(node.inputs):
+            continue
+        if node.op.kind == "effect":
+            return False
+        vary.add(node)
+        attrs = node.attrs
+        if node.op.name == "while_loop":
+            found = found or runs_in_lanes(attrs["condition"], attrs["body"], attrs["carries"])
+        elif node.op.name == "scan":
+            flags = [each in vary for each in node.inputs[1:]]
+            found = found or holds_lanes(attrs["body"], flags, attrs["carries"])
+    return found
+
+
 def by_lanes(whole: Whole) -> list[Value]:
     """Return the results of a loop for each element of a batch."""
     size = batch_size(whole.inputs, whole.batched)
+    if is_one_block(size):
+        pairs = list(zip(whole.points, whole.inputs, whole.batched, strict=True))
+        blocks, shared = (dict[Value, Value](pair[:2] for pair in pairs if pair[2] is flag) for flag in (True, False))
+        with region_guards() as guards:
+            results = of_block(whole, blocks, lanes_of(size))
+        found = substitute([*results, *guard_values(guards)], shared)
+        for each in with_guard_values(guards, found[len(results) :]):
+            shapes.current_collector().add(each)
+        return found[: len(results)]
+    return over_blocks(whole.inputs, whole.batched, whole.points, partial(of_block, whole))
+
+
+def over_blocks(
+    inputs: Sequence[Value],
+    batched: Sequence[bool],
+    points: Sequence[Input],
+    make: Callable[[Mapping[Value, Value], int], list[Value]],
+) -> list[Value]:
+    """Compute values for a batch, block after block. ``make`` gives them for one block, from what takes the places of
+    those points that have a flag, and from the number of elements in a block."""
+    size = batch_size(inputs, batched)
     lanes = lanes_of(size)
     count = shapes.floor_divide(shapes.add(size, lanes - 1), lanes)
-    pairs = list(zip(whole.points, whole.inputs, whole.batched, strict=True))
+    pairs = list(zip(points, inputs, batched, strict=True))
     blocks: dict[Value, Input] = {
         point: Input(ArrayType(point.dtype, (lanes, *point.shape)), "block") for point, _, flag in pairs if flag
     }
     number = Input(ArrayType(INT64, ()), "block")
-    with region_guards() as guards:
-        results = of_block(whole, blocks, lanes, number)
+    with region_guards() as found:
+        results = make(blocks, lanes)
+    guards = [in_block(each, number, lanes) for each in found]
     xs, shared = ([pair[:2] for pair in pairs if pair[2] is flag] for flag in (True, False))
     parameters = [number, *(blocks[point] for point, _ in xs), *(point for point, _ in shared)]
     closed = close(parameters, [registry["add"](number, 1), *results], name="block", guards=guards)
@@ -86,7 +129,31 @@ def by_lanes(whole: Whole) -> list[Value]:
     first = constant(0, dtype=INT64)
     operands = (first, *elements, *(value for _, value in shared), *closed.captures)
     run = loop.Loop(shapes.as_value(count), operands, closed.region, 1, len(xs), reverse=False)
-    return [flattened(run.result(1 + result), count, size, lanes) for result in range(whole.carries)]
+    return [flattened(run.result(1 + result), count, size, lanes) for result in range(len(results))]
+
+
+def in_block(guard: Guard, number: Value, lanes: int) -> Guard:
+    """Return a guard of a block, whose error names an element of the whole batch."""
+    if guard.failure is None:
+        return guard
+    return replace(guard, failure=FailureInBlock(guard.failure, lanes), arguments=(number, *guard.arguments))
+
+
+class FailureInBlock(Struct):
+    """A function that makes the error of an element of a block."""
+
+    failure: Callable[..., Exception]
+    lanes: int
+
+    def __call__(self, number: Any, *arguments: Any) -> Exception:
+        with behind(int(number) * self.lanes):
+            return self.failure(*arguments)
+
+
+def is_one_block(size: Extent) -> bool:
+    """Whether a batch is known to be no larger than a block."""
+    size = shapes.resolve(size)
+    return isinstance(size, int) and 0 < size <= LANES
 
 
 def lanes_of(size: Extent) -> int:
@@ -107,7 +174,7 @@ def flattened(stacked: Value, count: Extent, size: Extent, lanes: int) -> Value:
     return narrow(rows, -rows.ndim, 0, size)
 
 
-def of_block(whole: Whole, blocks: Mapping[Value, Input], lanes: int, number: Input) -> list[Value]:
+def of_block(whole: Whole, blocks: Mapping[Value, Value], lanes: int) -> list[Value]:
     """Return the results of a masked loop for a block. It carries which elements go on, too, and which have failed.
     What has failed stays as it was before the step."""
     points, carries = whole.points, whole.carries
@@ -138,7 +205,7 @@ def of_block(whole: Whole, blocks: Mapping[Value, Input], lanes: int, number: In
     results = short.put_together([bind(result=each) for each in range(short.count(carries))])
     if whole.guards:
         has_failed = bind(result=carried - 1)
-        shapes.current_collector().add(first_failure(whole, has_failed, number, [*results, *given[carries:]]))
+        shapes.current_collector().add(first_failure(whole, has_failed, [*results, *given[carries:]]))
     return results
 
 
@@ -180,7 +247,7 @@ def goes_on(active: Value, failed: Value | None = None) -> Value:
     return registry["greater"](first, other)
 
 
-def first_failure(whole: Whole, failed: Value, number: Value, operands: Sequence[Value]) -> Guard:
+def first_failure(whole: Whole, failed: Value, operands: Sequence[Value]) -> Guard:
     """The guard of a block, whose error is that of the first element that has failed."""
     like = next((each for each in whole.guards if each.ordered), whole.guards[0])
     flags = tuple([True] * whole.carries + list(whole.batched[whole.carries :]))
@@ -190,7 +257,7 @@ def first_failure(whole: Whole, failed: Value, number: Value, operands: Sequence
         like.source,
         like.error,
         FailureOfLane(whole.condition, whole.body, flags),
-        (failed, number, *operands),
+        (failed, *operands),
         True,
     )
 
@@ -203,14 +270,15 @@ class FailureOfLane(Struct):
     is_batched: tuple[bool, ...]
     """For each operand of the loop: whether it has the lanes' dimension."""
 
-    def __call__(self, failed: Any, number: Any, *operands: Any) -> Exception:
-        lane = int(np.argmax(failed))
+    def __call__(self, failed: Any, *operands: Any) -> Exception:
+        lane, before = int(np.argmax(failed)), elements_before.get()
         arrays = [each[lane] if flag else each for each, flag in zip(operands, self.is_batched, strict=True)]
         try:
-            for region in (self.condition, self.body):
-                evaluate(region, [as_given(*pair) for pair in zip(region.inputs, arrays, strict=True)])
+            with behind(0):
+                for region in (self.condition, self.body):
+                    evaluate(region, [as_given(*pair) for pair in zip(region.inputs, arrays, strict=True)])
         except Exception as error:  # noqa: BLE001  the error of the user's function
-            return extended(error, f"in element {int(number) * len(failed) + lane} of the batch")
+            return extended(error, f"in element {before + lane} of the batch")
         guard = (*self.condition.guards, *self.body.guards)[0]
         return guard.error(guard.subject)
 

@@ -9,19 +9,16 @@ import numpy as np
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import load
 from numbagraph.ir.regions import Closed, close, opened, opened_guards, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
+from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Value
 from numbagraph.ops.control.accumulation import accumulated
 from numbagraph.ops.control.loop import Loop, loop_of
 from numbagraph.ops.control.operands import (
     batch_size,
-    batched_region,
-    batches_of,
     control_op,
     differentiable,
-    element_type,
     empty_output,
     given_or_zero,
     in_step,
@@ -35,10 +32,10 @@ from numbagraph.ops.control.operands import (
 )
 from numbagraph.ops.control.partial_updates import inherited, updated_in_part
 from numbagraph.ops.control.records import GoneBack, gone_back, records_of
+from numbagraph.ops.control.scan_batches import batched_scan
 from numbagraph.ops.control.segments import is_cut, pulled_back_in_segments
 from numbagraph.ops.control.updates import Step, not_restored
 from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
-from numbagraph.transforms.batching import spread
 from numbagraph.transforms.interpret import evaluate
 
 
@@ -237,63 +234,6 @@ def reading_less(loop: Loop) -> Loop:
     (region,), kept = without_unused([loop.body], loop.carries)
     sequences = sum(loop.carries <= number < loop.carries + loop.sequences for number in kept)
     return replace(loop, operands=tuple(loop.operands[number] for number in kept), body=region, sequences=sequences)
-
-
-def batched_scan(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, result: int, **attrs: Any) -> Value:
-    """Run one loop for the whole batch; a carry is batched if it is so at the start, or after a step."""
-    loop, flags = loop_of(*inputs, **attrs), list(batched[1:])
-    if batched[0]:
-        raise NotImplementedError("the number of steps must be the same for all elements of a batch")
-    size = batch_size(inputs, batched)
-    while True:
-        closed = batched_body(loop, flags, size)
-        after = closed[1][: loop.carries]
-        if all(was or not now for was, now in zip(flags, after, strict=False)):
-            break
-        flags[: loop.carries] = [was or now for was, now in zip(flags, after, strict=False)]
-    region, out, captures = closed
-    operands: list[Value] = []
-    for number, value in enumerate(loop.operands):
-        if number < loop.carries:
-            operands.append(spread((value, batched[1 + number]), size) if flags[number] else value)
-        elif number < loop.carries + loop.sequences and flags[number]:
-            operands.append(registry["moveaxis"](value, 0, 1))
-        else:
-            operands.append(value)
-    whole = replace(loop, operands=(*operands, *captures), body=region)
-    is_batched = out[result] if result < loop.outputs else flags[result - loop.outputs]
-    found = whole.result(result)
-    if not is_batched:
-        return spread((found, False), size)
-    return found if result < loop.carries else registry["moveaxis"](found, 1, 0)
-
-
-def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, list[bool], tuple[Value, ...]]:
-    """Return the region for whole batches of those inputs that have a flag, the flags of its outputs, and what else it
-    captures."""
-    types = loop.in_step()
-    for number, flag in enumerate(flags):
-        value = loop.operands[number]
-        if flag and number >= loop.carries:
-            inner = value.shape[2:] if number < loop.carries + loop.sequences else value.shape[1:]
-            types[number] = ArrayType(value.dtype, inner)
-        elif flag:
-            types[number] = ArrayType(value.dtype, element_type(value, value.ndim > output_rank(loop, number)).shape)
-    points = stand_ins(types, "point")
-    wholes = batches_of(points, flags, size)
-    with region_guards() as guards:
-        found, required = batched_region(loop.body, points, wholes, size)
-    out = [flag or (number < loop.carries and flags[number]) for number, (_, flag) in enumerate(found)]
-    outputs = [spread(each, size) if flag else each[0] for each, flag in zip(found, out, strict=True)]
-    closed = close(
-        [wholes.get(point, point) for point in points], outputs, name=loop.body.name, guards=[*required, *guards]
-    )  # type: ignore[misc]
-    return closed.region, out, closed.captures
-
-
-def output_rank(loop: Loop, carry: int) -> int:
-    """Return the rank of a carry in the region, where it stands for one element."""
-    return loop.body.inputs[carry].ndim
 
 
 def over_elements(

@@ -10,7 +10,7 @@ from scipy.integrate._ivp.rk import Dop853DenseOutput, RkDenseOutput
 from numbagraph.api.differentiation import stop_gradient
 from numbagraph.library.scipy.ode.methods import Piece, Problem
 from numbagraph.library.scipy.ode.tableaus import Tableau
-from numbagraph.library.scipy.ode.trials import State, Step
+from numbagraph.library.scipy.ode.trials import State, Step, combination
 
 
 def piece(tableau: Tableau, problem: Problem, state: State) -> Piece:
@@ -24,7 +24,8 @@ def piece(tableau: Tableau, problem: Problem, state: State) -> Piece:
 def coefficients(tableau: Tableau, problem: Problem, step: Step, h: Any, y: Any) -> Any:
     """Return the coefficients of the polynomial through a step of length ``h`` that ends at ``y``."""
     if not len(tableau.extra_nodes):
-        return h * (tableau.dense.T @ step.stages)
+        stages = [step.stages[number] for number in range(len(tableau.dense))]
+        return h * np.stack([combination(weights, stages) for weights in tableau.dense.T])
     stages, last = step.stages, tableau.stages
     for number, (weights, node) in enumerate(zip(tableau.extra_weights, tableau.extra_nodes, strict=True), last + 1):
         found = weights[:number] @ stages
