@@ -46,8 +46,9 @@ def test_searches_are_those_of_scipy(name):
     assert list(found) == list(expected)
     for each in ("success", "status", "nit", "nfev", "njev", "nhev", "message"):
         assert found[each] == expected[each], each
-    np.testing.assert_allclose(found.x, expected.x, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(found.fun, expected.fun, rtol=1e-6, atol=1e-6)
+    # steps of up to 1e8 are folded into the box, which leaves half of the digits; slopes are up to 70
+    np.testing.assert_allclose(found.x, expected.x, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(found.fun, expected.fun, rtol=0.0, atol=7e-5)
     assert mine.bit_generator.state == theirs.bit_generator.state
 
 
