@@ -94,7 +94,9 @@ def waves(x, a):
 GRIDS = [((-2, 2),), ((-2, 2.0), slice(-1, 2, 0.25)), ((-1, 3, 0.5), (0, 2, 4j))]
 
 
-@pytest.mark.parametrize("options", [{}, {"finish": None}, {"finish": minimize, "Ns": 7}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"finish": None}, {"finish": minimize, "Ns": 7}], ids=["default", "none", "minimize"]
+)
 @pytest.mark.parametrize("ranges", GRIDS, ids=("line", "plane", "steps"))
 def test_grids_are_those_of_scipy(ranges, options):
     function = lambda a: brute(waves, ranges, args=(a,), full_output=True, **options)  # noqa: E731
