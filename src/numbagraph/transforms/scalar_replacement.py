@@ -1,5 +1,4 @@
-"""Scalar replacement: short arrays of a block of lanes become a value for each of their elements, which has the lanes
-alone.
+"""Scalar replacement of short arrays in a block of lanes: an element becomes a value that has the lanes alone.
 
 Vectors then run along the lanes, whatever the arrays' own shapes are. LLVM calls this scalar replacement of aggregates.
 """
@@ -18,18 +17,21 @@ from numbagraph.blockwise.lowering import Assemble, Cast, Map, Reduce, View
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, at_source
+from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, at_source, toposort
 from numbagraph.transforms.interpret import interpret
 
 LARGEST = 32
 """The largest number of elements of an array that is replaced."""
 
+MOST = 3_000
+"""The largest number of elements that a step computes; beyond, code would take seconds to compile."""
+
 FIRST = 1 << 40
 """The first of the numbers by which elements are followed through views: no constant that fills an array is one."""
 
-PAIRWISE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or"} | {
-    "all": "logical_and"
-}
+PAIRWISE = {
+    "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or", "all": "logical_and",
+}  # fmt: skip
 """For reductions, the ops that join two elements."""
 
 
@@ -98,6 +100,11 @@ def lengths_of(value: Value, leading: int) -> tuple[int, ...] | None:
     inner = [shapes.resolve(each) for each in value.shape[leading:]]
     known = tuple(each for each in inner if isinstance(each, int))
     return known if len(known) == len(inner) and 0 < prod(known) <= LARGEST else None
+
+
+def count_of_elements(value: Value) -> int:
+    """How many elements of a value are computed, if it is replaced."""
+    return prod(lengths_of(value, 1) or ()) if isinstance(value, Node) else 0
 
 
 class ShortArrays:
@@ -182,15 +189,18 @@ class ShortArrays:
 
     def computed(self, outputs: Sequence[Value], guards: Sequence[Guard]) -> tuple[list[Value], list[Guard]]:
         """Return what the loop carries on and stacks, and its guards, computed from inputs instead of parameters."""
+        values = [*outputs, *guard_values(guards)]
+        if sum(map(count_of_elements, toposort(values))) > MOST:
+            self.parts = {}
         if not self.parts:
             return list(outputs), list(guards)
-        found = self.elements_of([*outputs, *guard_values(guards)])
-        values: list[Value] = []
+        found = self.elements_of(values)
+        inside: list[Value] = []
         for number, output in enumerate(found[: len(outputs)]):
             is_replaced = number < self.carries and self.parameters[number] in self.parts
             parts = output.parts() if is_replaced else None
-            values += [output.whole] if parts is None else map(output.spread, parts.flat)
-        return values, list(with_guard_values(guards, [each.whole for each in found[len(outputs) :]]))
+            inside += [output.whole] if parts is None else map(output.spread, parts.flat)
+        return inside, list(with_guard_values(guards, [each.whole for each in found[len(outputs) :]]))
 
     def elements_of(self, outputs: Sequence[Value]) -> list[Elements]:
         """Return values of a block, computed element by element where that can be."""
@@ -259,7 +269,7 @@ def of_node(node: Node, operands: Sequence[Elements], lanes: int) -> np.ndarray 
     lower = node.op.lower
     if is_elementwise(node):
         return by_elements(node, operands)
-    if isinstance(lower, (View, Assemble)) and node.op.kind != "identity":
+    if (isinstance(lower, View) and node.op.kind != "identity") or (isinstance(lower, Assemble) and not lower.reducer):
         return followed(node, operands, lanes)
     return reduced(node, operands[0]) if isinstance(lower, Reduce) else None
 
@@ -295,14 +305,14 @@ def followed(node: Node, operands: Sequence[Elements], lanes: int) -> np.ndarray
             numbers.append(source.data[()])
             continue
         parts = each.parts()
-        if parts is None:
+        if parts is None or source.dtype != node.dtype:
             return None
         numbers.append(np.arange(end, end + lanes * parts.size).reshape(lanes, *parts.shape))
         named.append((end, parts))
         end += lanes * parts.size
     inner = lengths_of(node, 1)
     places = np.asarray(node.op.reference(*numbers, **node.attrs))
-    if places.shape != (lanes, *(inner or ())) or not lanes:
+    if places.shape != (lanes, *(inner or ())) or places.dtype != np.int64:
         return None
     found = np.empty(places.shape[1:], object)
     for place in np.ndindex(found.shape):
@@ -320,7 +330,7 @@ def reduced(node: Node, operand: Elements) -> np.ndarray | None:
     """Join the elements along some axes, one after the other."""
     joins = PAIRWISE.get(node.op.name)
     parts = operand.parts() if operand.in_lanes and joins is not None and set(node.attrs) == {"axes"} else None
-    if joins is None or parts is None or not parts.size or node.dtype != node.inputs[0].dtype:
+    if joins is None or parts is None or node.dtype != node.inputs[0].dtype:
         return None
     places = sorted(axis % operand.ndim - 1 for axis in node.attrs["axes"])
     if places[0] < 0:
