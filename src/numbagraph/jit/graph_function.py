@@ -51,8 +51,9 @@ class GraphFunction(NativeCallable, Public, Generic[P, R]):
     ----------
     function
         The function that it compiles.
-    static_argnames, donate_argnames, mutates, backend, cache, parallel, convert, debug_nans, stabilise
-        The options of `graph_jit`.
+    options
+        The options of `graph_jit`: ``static_argnames``, ``donate_argnames``, ``mutates``, ``backend``, ``cache``,
+        ``parallel``, ``convert``, ``debug_nans`` and ``stabilise``.
 
     Raises
     ------

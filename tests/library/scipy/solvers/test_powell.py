@@ -12,8 +12,10 @@ X = np.array([0.3, 0.7, 0.8])
 
 
 def beale(x):
+    """Beale's function in products, which have one rounding: line searches go on until rounding decides."""
     a, b = x[0], x[1]
-    return (1.5 - a + a * b) ** 2 + (2.25 - a + a * b**2) ** 2 + (2.625 - a + a * b**3) ** 2
+    first, second, third = 1.5 - a + a * b, 2.25 - a + a * (b * b), 2.625 - a + a * (b * b * b)
+    return first * first + second * second + third * third
 
 
 def unbounded(x):
@@ -38,7 +40,7 @@ CASES = [
     pytest.param(rosen, {"options": {"maxfev": 50}}, id="maxfev"),
     pytest.param(rosen, {"options": {"maxiter": 2}}, id="maxiter"),
     pytest.param(rosen, {"bounds": [(0, 0.9), (-2, 0.8), (-1, 5)]}, id="bounds"),
-    pytest.param(rosen, {"bounds": [(0, 0.9), (None, 0.8), (-1, None)]}, id="half open"),
+    pytest.param(rosen, {"bounds": [(0, 0.9), (None, 0.8), (-1, None)], "tol": 1e-2}, id="half open"),  # by tangents
     pytest.param(rosen, {"bounds": [(None, None), (None, 0.5), (1.2, 1.2)]}, id="fixed"),
     pytest.param(rosen, {"bounds": Bounds([0.5, 0, 0], [1, 1, 2]), "options": {"direc": EMPTY}}, id="directions"),
 ]

@@ -33,7 +33,8 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_values_errors_and_counts_are_scipys(name):
     found, expected = ng.graph_jit(PROGRAMS[name])(0.7), PROGRAMS[name](0.7)
-    np.testing.assert_allclose(found.integral, expected.integral, rtol=1e-13)
+    # the waves are of size 1 each, and almost cancel
+    np.testing.assert_allclose(found.integral, expected.integral, rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(found.error, expected.error, rtol=1e-4, atol=4e-15)
     for field in ("status", "success", "nfev", "maxlevel"):
         np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))

@@ -160,7 +160,7 @@ def cont2discrete(system: Any, dt: Any, method: str = "zoh", alpha: Any = None) 
         return *ss2zpk(*cont2discrete(zpk2ss(*system), dt, method, alpha)[:4]), dt
     if len(system) != 4:
         raise ValueError("First argument must either be a tuple of 2 (tf), 3 (zpk), or 4 (ss) arrays.")
-    a, b, c, d = (inexact(each) for each in system)
+    a, b, c, d = (convert(each) for convert, each in zip((inexact, inexact, array, array), system, strict=True))
     shares = {
         "bilinear": 0.5, "tustin": 0.5, "euler": 0.0, "forward_diff": 0.0, "backward_diff": 1.0, "gbt": alpha,
     }  # fmt: skip

@@ -7,6 +7,7 @@ have derivatives.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,12 @@ def argrelmin(data: Any, axis: int = 0, order: Any = 1, mode: str = "clip") -> A
 
 
 def line_of(x: Any) -> Any:
-    values = lifted(double(x))
+    values = lifted(array(x))
+    if values.dtype.kind == "c":  # SciPy's conversion warns, and goes on
+        text = "Casting complex values to real discards the imaginary part"
+        warnings.warn(text, np.exceptions.ComplexWarning, stacklevel=3)
+        values = np.real(values)
+    values = lifted(double(values))
     if values.ndim != 1:
         raise ValueError("`x` must be a 1-D array")
     return values
